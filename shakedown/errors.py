@@ -1,0 +1,37 @@
+"""Every error that shakedown raises on purpose; one root, so that a caller can catch them all."""
+
+
+class ShakedownError(Exception):
+    """Root of the hierarchy. Its text is written for the operator: what, where, what to do next."""
+
+
+class DeploymentFileError(ShakedownError):
+    """A deployment file that cannot be used: names the file, the key, what was found and what is allowed."""
+
+
+class CatalogueError(ShakedownError):
+    """A fault catalogue that contradicts itself, or an id that is not in it."""
+
+
+class NodeUnreachableError(ShakedownError):
+    """A declared node does not answer over its transport."""
+
+
+class EvidenceError(ShakedownError):
+    """A bundle of evidence that cannot be read, or that lacks the answer to a command."""
+
+
+class MissingPrerequisiteError(ShakedownError):
+    """Something that this machine lacks; says how to get it."""
+
+
+class LaunchError(ShakedownError):
+    """A deployment that did not reach the stage asked for; carries the reason and where the logs are."""
+
+
+class ServerError(ShakedownError):
+    """The served API gave an answer from which nothing can be judged (no connection, no HTTP, cut off)."""
+
+
+class BaselineError(ShakedownError):
+    """A recorded baseline that cannot be read or does not belong to this deployment."""

@@ -1,0 +1,118 @@
+"""The catalogue of faults and checks: data in `catalogue/*.toml`, one id for preflight, diagnosis, report and explain.
+
+An entry of kind ``fault`` is something that goes wrong with a deployment; an entry of kind ``check`` is a property
+that a served model must have (serving) or a number that is held against its record (perf). Both are read by an
+operator at the moment they are needed, so both say what it would look like and what to do.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+
+from shakedown.errors import CatalogueError
+from shakedown.outcomes import Finding, Severity
+
+FOLDER = Path(__file__).parent / "catalogue"
+
+Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+Id = Annotated[str, StringConstraints(pattern=r"^[A-Z]{2,4}-\d{2}$")]
+
+
+class Signature(BaseModel):
+    """A log line by which the fault shows itself, and whether it is the root or a consequence of something else."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    pattern: Text
+    kind: Literal["root", "consequence"]
+
+
+class Entry(BaseModel):
+    """One fault or one check.
+
+    Attributes:
+        id: family and number, e.g. ``MEM-01``.
+        kind: see the module.
+        title: what is wrong, in a few words.
+        severity: default of every check that names this entry.
+        phase: when the operator would meet it.
+        symptom: what it would look like at launch (or to a user of the served model).
+        cause: why it happens.
+        remedy: what to do, commands included; printed, never run.
+        sources: public documentation, issue or code.
+        status: how a fault is found: ``checked`` before launch, ``predicted``, ``watched`` for, ``unknowable``.
+        signatures: log lines.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    id: Id
+    kind: Literal["fault", "check"]
+    title: Text
+    severity: Severity
+    phase: Literal["pre-launch", "launch", "nccl", "weights", "graphs", "serving"]
+    symptom: Text
+    cause: Text
+    remedy: Text
+    sources: Annotated[tuple[Text, ...], Field(min_length=1)]
+    status: Literal["checked", "predicted", "watched", "unknowable"] = "checked"
+    signatures: tuple[Signature, ...] = ()
+
+    def finding(
+        self, *, found: str, expected: str, node: str | None = None, severity: Severity | None = None
+    ) -> Finding:
+        """This entry as a finding, with what was found and what was expected at one place."""
+        return Finding(
+            id=self.id,
+            title=self.title,
+            severity=severity or self.severity,
+            node=node,
+            found=found,
+            expected=expected,
+            symptom=self.symptom,
+            remedy=self.remedy,
+            source=self.sources,
+        )
+
+
+@cache
+def catalogue(folder: Path = FOLDER) -> dict[str, Entry]:
+    """All entries by id, in the order of the files.
+
+    Raises:
+        CatalogueError: an entry that does not validate, or an id that stands twice.
+    """
+    entries: dict[str, Entry] = {}
+    for file in sorted(folder.glob("*.toml")):
+        for table in tomllib.loads(file.read_text(encoding="utf-8")).get("entry", []):
+            entry = _validated(table, file)
+            if entry.id in entries:
+                raise CatalogueError(f"{file.name}: {entry.id} stands twice in the catalogue")
+            entries[entry.id] = entry
+    return entries
+
+
+def lookup(id: str) -> Entry:
+    """The entry of that id.
+
+    Raises:
+        CatalogueError: there is none; the text names the ids of the same family.
+    """
+    entries = catalogue()
+    if id in entries:
+        return entries[id]
+    family = [other for other in entries if other.startswith(id.split("-")[0] + "-")]
+    known = ", ".join(family) or ", ".join(sorted({other.split("-")[0] for other in entries}))
+    raise CatalogueError(f"{id!r} is not in the catalogue; known: {known}")
+
+
+def _validated(table: dict[str, object], file: Path) -> Entry:
+    try:
+        return Entry.model_validate(table)
+    except ValidationError as error:
+        raise CatalogueError(f"{file.name}: entry {table.get('id', '?')}: {error}") from error
