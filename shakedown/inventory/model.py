@@ -1,39 +1,50 @@
 """What a deployment is meant to be: the typed form of a deployment file.
 
-Every key of the file is a field here, and no other key is accepted. Checks that span several keys stand on the model
-they belong to; `load.py` turns the errors into text for people.
+Every key of the file is a field here, and no other key is accepted. What several keys must be to each other stands in
+`consistency.py`; `load.py` turns what is wrong into text for people.
 """
 
 from __future__ import annotations
 
 from ipaddress import IPv4Address, IPv4Network
-from pathlib import PurePosixPath
-from typing import Annotated, Literal
+from pathlib import Path, PurePosixPath
+from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, PositiveInt, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, PositiveInt, model_validator
 
 from shakedown.inventory.profile import Profile
+from shakedown.inventory.types import (
+    AbsolutePath,
+    BaseUrl,
+    Commands,
+    Destination,
+    Device,
+    Fraction,
+    Interface,
+    Name,
+    Port,
+    Program,
+    Text,
+    VariableName,
+)
 
 FILE_VERSION = 1
-
-Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$")]
-Interface = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._:-]{0,14}$")]
-Fraction = Annotated[float, Field(gt=0, le=1)]
-Port = Annotated[int, Field(ge=1, le=65535)]
+STATE_FOLDER = Path("reports/baselines")
 
 
 class Section(BaseModel):
     """A table of the file: unknown keys are refused, values cannot be changed."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class DeploymentSection(Section):
-    """``[deployment]``"""
+    """``[deployment]``."""
 
     name: Name
-    profile: str = "generic-pair"
-    state: str | None = None
+    profile: Name = "generic-pair"
+    state: Text | None = None
 
 
 class Network(Section):
@@ -64,24 +75,24 @@ class Node(Section):
 
     name: Name
     role: Literal["head", "worker"]
-    ssh: str | None = None
-    ssh_config: str | None = None
+    ssh: Destination | None = None
+    ssh_config: Text | None = None
     local: bool = False
     namespace: NamespaceTarget | None = None
     sudo: bool = False
     fabric_address: IPv4Address
     interface: Interface
-    hcas: tuple[str, ...] = ()
+    hcas: tuple[Device, ...] = ()
     gpus: Annotated[int, Field(ge=0)] = 1
-    python: str = "python3"
+    python: Program = "python3"
 
 
 class Container(Section):
     """``[container]``: Ray and the engine run in it, on every node."""
 
     runtime: Literal["docker"] = "docker"
-    name: str
-    image: str | None = None
+    name: Name
+    image: Text | None = None
 
 
 class Ray(Section):
@@ -94,48 +105,72 @@ class Ray(Section):
 
     port: Port = 6379
     memory_monitor: Literal["disabled"] | Fraction = "disabled"
-    logs: PurePosixPath = PurePosixPath("/tmp/ray/session_latest/logs")  # noqa: S108 - Ray's own default
+    logs: AbsolutePath = PurePosixPath("/tmp/ray/session_latest/logs")  # noqa: S108 - Ray's own default
 
 
 class Model(Section):
-    """``[model]``: what is served."""
+    """``[model]``: what is served.
 
-    served_name: str
-    path: PurePosixPath
+    Attributes:
+        shards: number of safetensors files that the folder must hold.
+        roofline_tokens_per_s: rate of a single stream that this model cannot exceed on this hardware, tokens/s:
+            memory bandwidth of all ranks divided by the bytes that one token reads.
+    """
+
+    served_name: Text
+    path: AbsolutePath
     shards: PositiveInt
     max_model_len: PositiveInt
+    roofline_tokens_per_s: PositiveFloat | None = None
 
 
 class Serve(Section):
-    """``[serve]``: how it is served, and where it answers."""
+    """``[serve]``: how it is served, and where it answers.
+
+    Attributes:
+        base_url: where this machine reaches the server; no ``/v1``.
+        port: what the server listens on, on the head; the port of ``base_url`` unless given.
+    """
 
     engine: Literal["vllm"] = "vllm"
-    base_url: str
-    port: Port = 30000
-    api_key_env: str | None = None
-    log: PurePosixPath | None = None
+    base_url: BaseUrl
+    port: Port
+    api_key_env: VariableName | None = None
+    log: AbsolutePath | None = None
     log_in: Literal["host", "container"] = "host"
     executor: Literal["ray"] = "ray"
     tensor_parallel: PositiveInt = 1
     pipeline_parallel: PositiveInt = 1
     gpu_memory_utilization: Fraction = 0.9
-    reasoning_parser: str | None = None
-    tool_call_parser: str | None = None
+    reasoning_parser: Name | None = None
+    tool_call_parser: Name | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _port_of_url(cls, data: Any) -> Any:
+        if not isinstance(data, dict) or "port" in data:
+            return data
+        try:
+            parts = urlsplit(data.get("base_url", ""))
+            port = parts.port or {"http": 80, "https": 443}[parts.scheme]
+        except (ValueError, KeyError, TypeError, AttributeError):
+            port = 80  # base_url is refused on its own; a second complaint about the port would not help
+        return {**data, "port": port}
 
 
 class Launch(Section):
     """``[launch]``: the operator's own start commands; a missing one means ours."""
 
-    ray_head: str | None = None
-    ray_worker: str | None = None
-    serve: str | None = None
+    ray_head: Commands | None = None
+    ray_worker: Commands | None = None
+    serve: Commands | None = None
 
 
 class Slo(Section):
     """``[[slo]]``: a limit that a metric of a scenario must keep, baseline or not."""
 
-    scenario: str
-    metric: str
+    scenario: Name
+    metric: Name
     max: PositiveFloat | None = None
     min: PositiveFloat | None = None
 
@@ -165,6 +200,16 @@ class Deployment(Section):
     def label(self) -> str | None:
         """EMBEDDED or SIMULATED where nothing is said about anybody's machines, else None."""
         return self.profile.label
+
+    @property
+    def state(self) -> Path:
+        """Folder of baselines, calibration and history, relative to the working directory unless absolute."""
+        return Path(self.deployment.state) if self.deployment.state else STATE_FOLDER / self.name
+
+    @property
+    def roofline_tokens_per_s(self) -> float | None:
+        """Rate that no single stream can exceed, tokens/s: the model's own, else the profile's, else unknown."""
+        return self.model.roofline_tokens_per_s or self.profile.roofline_tokens_per_s
 
     @property
     def head(self) -> Node:

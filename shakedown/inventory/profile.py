@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import tomllib
+from functools import cache
+from pathlib import Path
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, PositiveFloat, PositiveInt
+
+FOLDER = Path(__file__).parent / "profiles"
 
 
 class Profile(BaseModel):
@@ -16,16 +21,34 @@ class Profile(BaseModel):
         fabric_mtu: smallest MTU of the fabric NIC, bytes.
         fabric_speed_mbps: link speed that sysfs must give, Mb/s; None where it means nothing (veth).
         memory_headroom_gib: memory that must be available before a launch beyond the weights of one rank, GiB.
-        clock_skew_warn_s, clock_skew_fail_s: between nodes, s.
+        clock_skew_warn_s: difference between the clocks of two nodes that is reported, s.
+        clock_skew_fail_s: difference between the clocks of two nodes that fails, s.
+        roofline_tokens_per_s: rate of a single stream that the hardware cannot exceed with any model it is meant for,
+            tokens/s; None where it depends on the model (then ``model.roofline_tokens_per_s`` may give it).
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: str
     label: Literal["EMBEDDED", "SIMULATED"] | None = None
-    fabric_mtu: PositiveInt = 1500
+    fabric_mtu: PositiveInt
     fabric_speed_mbps: PositiveInt | None = None
-    memory_headroom_gib: PositiveFloat = 8.0
-    clock_skew_warn_s: PositiveFloat = 1.0
-    clock_skew_fail_s: PositiveFloat = 5.0
+    memory_headroom_gib: PositiveFloat
+    clock_skew_warn_s: PositiveFloat
+    clock_skew_fail_s: PositiveFloat
     roofline_tokens_per_s: PositiveFloat | None = None
+
+
+@cache
+def profile_names() -> tuple[str, ...]:
+    """Names of all profiles that come with the suite, sorted."""
+    return tuple(sorted(file.stem for file in FOLDER.glob("*.toml")))
+
+
+@cache
+def load_profile(name: str) -> Profile:
+    """The profile of that name; KeyError if there is none (see `profile_names`)."""
+    if name not in profile_names():
+        raise KeyError(name)
+    text = (FOLDER / f"{name}.toml").read_text(encoding="utf-8")
+    return Profile.model_validate({"name": name, **tomllib.loads(text)})

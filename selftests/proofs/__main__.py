@@ -1,0 +1,85 @@
+"""`make proofs`: observe every fault and every clean run that the record does not hold yet, and write it down.
+
+Interrupt it and call it again: what has been observed with the same code is not observed twice.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+
+from selftests.proofs import record
+from selftests.proofs.faults import CLEAN, FAULTS, Clean
+from selftests.proofs.model import Fault
+from selftests.proofs.observe import Observation, observe, observe_clean
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One run still to be observed."""
+
+    name: str
+    mechanism: str
+    run: Callable[[Path, str], record.Proof]
+
+
+def main() -> int:
+    """Returns 0 if every proof holds."""
+    arguments = _arguments()
+    console = Console()
+    proofs, sources = record.load(), record.digest()
+    wrong = 0
+    jobs = [job for job in _jobs() if _wanted(job, arguments)]
+    for number, job in enumerate(jobs, 1):
+        known = proofs.proofs.get(job.name)
+        if known and known.holds and known.sources == sources and not arguments.again:
+            continue
+        with tempfile.TemporaryDirectory(prefix="shakedown-proof-") as workdir:
+            proof = job.run(Path(workdir), sources)
+        proofs.proofs[job.name] = proof
+        record.save(proofs)
+        verdict = "holds" if proof.holds else f"DOES NOT HOLD: expected {proof.expected}, failed {proof.failed}"
+        console.print(
+            f"[{number}/{len(jobs)}] {job.mechanism:<10} {job.name}: {verdict} ({proof.took_s} s)", markup=False
+        )
+        wrong += not proof.holds
+    console.print(f"{len(proofs.proofs)} proofs in {record.FILE.name}, {wrong} of this run do not hold")
+    return 1 if wrong else 0
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m selftests.proofs", description=__doc__)
+    parser.add_argument("--mechanism", choices=("bundle", "simulator", "embedded"))
+    parser.add_argument("--again", action="store_true", help="observe also what is recorded")
+    parser.add_argument("name", nargs="*", help="only these faults")
+    return parser.parse_args()
+
+
+def _wanted(job: Job, arguments: argparse.Namespace) -> bool:
+    return (not arguments.name or job.name in arguments.name) and arguments.mechanism in (None, job.mechanism)
+
+
+def _jobs() -> list[Job]:
+    return [_clean_job(clean) for clean in CLEAN] + [_fault_job(fault) for fault in FAULTS]
+
+
+def _fault_job(fault: Fault) -> Job:
+    return Job(fault.name, fault.mechanism, lambda work, sources: record.proof_of(fault, observe(fault, work), sources))
+
+
+def _clean_job(clean: Clean) -> Job:
+    def run(workdir: Path, sources: str) -> record.Proof:
+        seen: Observation = observe_clean(clean.suite, clean.options, workdir)
+        return record.clean_proof(clean.name, clean.mechanism, clean.suite, clean.stage, seen, sources)
+
+    return Job(clean.name, clean.mechanism, run)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,47 @@
+"""A fault, and the complete set of checks that must fail when it is there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from shakedown.nodes.evidence import Evidence
+
+Mechanism = Literal["bundle", "simulator", "embedded"]
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One proof: with this fault exactly these checks fail, and without it none.
+
+    Attributes:
+        name: unique; of the simulator's faults and of ``up --fault`` it is their name.
+        mechanism: a recorded answer is changed, the simulator misbehaves, or the real embedded deployment is broken.
+        check: id of the check the fault is about.
+        companions: further ids that must fail with it, each with the reason; at most three.
+        stage: stage at which the suite is run.
+        suite: marker of the suite that is run.
+        inject: for ``bundle``: changes the healthy evidence in place.
+        options: further pytest options of the run.
+        baseline: perf: record a baseline from a clean run first.
+    """
+
+    name: str
+    mechanism: Mechanism
+    check: str
+    companions: Mapping[str, str] = field(default_factory=dict)
+    stage: str = "serving"
+    suite: str = "infra"
+    inject: Callable[[Evidence], None] | None = None
+    options: tuple[str, ...] = ()
+    baseline: bool = False
+
+    def __post_init__(self) -> None:
+        if len(self.companions) > 3:
+            raise ValueError(f"{self.name}: {len(self.companions)} companions; a fault is about one check")
+
+    @property
+    def expected(self) -> frozenset[str]:
+        """Ids of all checks that must fail, and no other may."""
+        return frozenset({self.check, *self.companions})

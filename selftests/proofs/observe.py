@@ -1,0 +1,103 @@
+"""Run a suite with one fault present, as a user would, and see which checks fail."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from shakedown.embedded.up import Options, start
+from shakedown.nodes.evidence import Evidence
+from shakedown.report.results import RunResults
+
+from selftests.proofs.model import Fault
+from shakedown.outcomes import Stage
+from shakedown.simulator.deployment import FILE as SIMULATED_FILE
+from shakedown.simulator.deployment import bundle_of
+
+ROOT = Path(__file__).resolve().parents[2]
+LIMIT_S = 300
+"""A suite run takes well under a minute; one that hangs is a failed proof, not a hung one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """What a run showed.
+
+    Attributes:
+        failed: ids of checks of which at least one test failed.
+        passed: ids of checks of which at least one test passed and none failed.
+        took_s: wall-clock seconds of the run, a spin-up included.
+        text: what the operator saw.
+    """
+
+    failed: frozenset[str]
+    passed: frozenset[str]
+    took_s: float
+    text: str
+
+
+def observe(fault: Fault, workdir: Path) -> Observation:
+    """Run the suite of a fault with the fault present."""
+    began = time.monotonic()
+    with _faulty(fault, workdir) as options:
+        text, results = run_suite(fault.suite, [*options, *fault.options], workdir)
+    return _observation(results, text, time.monotonic() - began)
+
+
+def observe_clean(suite: str, options: Sequence[str], workdir: Path) -> Observation:
+    """Run a suite on something healthy."""
+    began = time.monotonic()
+    text, results = run_suite(suite, options, workdir)
+    return _observation(results, text, time.monotonic() - began)
+
+
+def run_suite(suite: str, options: Sequence[str], workdir: Path) -> tuple[str, RunResults]:
+    """One pytest run in a process of its own; what it printed, and its results.
+
+    Raises:
+        AssertionError: it left no results, so nothing can be concluded.
+    """
+    reports = workdir / "reports"
+    command = [sys.executable, "-m", "pytest", "-m", suite, "--strict", "--reports", str(reports), *options]
+    environment = {key: value for key, value in os.environ.items() if key not in ("CI", "SHAKEDOWN_DEPLOYMENT")}
+    done = subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=LIMIT_S, check=False
+    )
+    text = done.stdout + done.stderr
+    found = list(reports.glob("latest/results.json"))
+    if not found:
+        raise AssertionError(f"{' '.join(command)} left no results (exit {done.returncode}):\n{text}")
+    return text, RunResults.model_validate_json(found[0].read_text(encoding="utf-8"))
+
+
+@contextmanager
+def _faulty(fault: Fault, workdir: Path) -> Iterator[list[str]]:
+    if fault.mechanism == "bundle":
+        yield ["--deployment", str(SIMULATED_FILE), "--replay", str(_changed_bundle(fault, workdir))]
+    elif fault.mechanism == "simulator":
+        yield ["--deployment", "simulated", "--stage", "serving", "--simulate", fault.name]
+    else:
+        with start(Options(fault=fault.name, owned=True), lambda _: None) as running:
+            running.reach(Stage(fault.stage), lambda _: None)
+            yield ["--deployment", str(running.file)]
+
+
+def _changed_bundle(fault: Fault, workdir: Path) -> Path:
+    assert fault.inject is not None, f"{fault.name}: a bundle fault changes the evidence"
+    evidence = Evidence.load(bundle_of(Stage(fault.stage)))
+    fault.inject(evidence)
+    file = workdir / "changed.json.gz"
+    evidence.save(file)
+    return file
+
+
+def _observation(results: RunResults, text: str, took_s: float) -> Observation:
+    failed = frozenset(test.check for test in results.tests if test.check and test.outcome in ("failed", "error"))
+    passed = frozenset(test.check for test in results.tests if test.check and test.outcome == "passed") - failed
+    return Observation(failed, passed, took_s, text)

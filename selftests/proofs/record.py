@@ -1,0 +1,115 @@
+"""`docs/proofs.json`: what was observed for each fault, so that a long run can be resumed and a claim be looked up."""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import UTC, datetime
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict
+
+from selftests.proofs.model import Fault
+from selftests.proofs.observe import ROOT, Observation
+
+FILE = ROOT / "docs" / "proofs.json"
+SOURCES = ("shakedown", "fixtures", "tests_infra", "tests_serving", "tests_perf", "selftests/proofs")
+
+
+class Proof(BaseModel):
+    """One observed run.
+
+    Attributes:
+        fault: name of the fault, or ``clean`` with what was healthy.
+        expected, failed: ids of checks declared to fail and seen to fail.
+        passed: ids of checks seen to pass.
+        took_s: wall-clock seconds.
+        at: day of the observation, UTC.
+        sources: digest of the code that was proved.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    fault: str
+    mechanism: str
+    suite: str
+    stage: str
+    check: str | None
+    expected: list[str]
+    failed: list[str]
+    passed: list[str]
+    companions: dict[str, str] = {}
+    took_s: float
+    at: str
+    sources: str
+
+    @property
+    def holds(self) -> bool:
+        """Exactly the declared checks failed."""
+        return self.expected == self.failed
+
+
+class Proofs(BaseModel):
+    """The whole file, by fault."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    proofs: dict[str, Proof] = {}
+
+
+def load() -> Proofs:
+    """What has been observed so far."""
+    return Proofs.model_validate_json(FILE.read_text(encoding="utf-8")) if FILE.is_file() else Proofs()
+
+
+def save(proofs: Proofs) -> None:
+    """Write the file, ordered by name so that a change shows as one."""
+    ordered = Proofs(proofs=dict(sorted(proofs.proofs.items())))
+    partial = FILE.with_suffix(".partial")
+    partial.write_text(ordered.model_dump_json(indent=1) + "\n", encoding="utf-8")
+    partial.replace(FILE)
+
+
+def proof_of(fault: Fault, seen: Observation, sources: str) -> Proof:
+    """An observation of a fault as it is kept."""
+    return Proof(
+        fault=fault.name,
+        mechanism=fault.mechanism,
+        suite=fault.suite,
+        stage=fault.stage,
+        check=fault.check,
+        expected=sorted(fault.expected),
+        failed=sorted(seen.failed),
+        passed=sorted(seen.passed),
+        companions=dict(fault.companions),
+        took_s=round(seen.took_s, 1),
+        at=datetime.now(UTC).date().isoformat(),
+        sources=sources,
+    )
+
+
+def digest() -> str:
+    """Of every file that decides what a run shows; a proof with another digest is observed again."""
+    total = hashlib.sha256()
+    for folder in SOURCES:
+        for file in sorted((ROOT / folder).rglob("*")):
+            if file.is_file() and file.suffix in (".py", ".toml", ".gz", ".json", ".jinja"):
+                total.update(str(file.relative_to(ROOT)).encode())
+                total.update(Path(file).read_bytes())
+    return total.hexdigest()[:16]
+
+
+def clean_proof(name: str, mechanism: str, suite: str, stage: str, seen: Observation, sources: str) -> Proof:
+    """An observation of something healthy: no check is expected to fail."""
+    return Proof(
+        fault=name,
+        mechanism=mechanism,
+        suite=suite,
+        stage=stage,
+        check=None,
+        expected=[],
+        failed=sorted(seen.failed),
+        passed=sorted(seen.passed),
+        took_s=round(seen.took_s, 1),
+        at=datetime.now(UTC).date().isoformat(),
+        sources=sources,
+    )

@@ -1,0 +1,63 @@
+"""How far a deployment has come, found out by looking, never by changing anything."""
+
+from __future__ import annotations
+
+import subprocess
+
+import httpx
+
+from shakedown.errors import NodeUnreachableError
+from shakedown.inventory.model import Deployment
+from shakedown.nodes.transport import transport_for
+from shakedown.outcomes import Stage
+
+HEALTH_TIMEOUT_S = 5.0
+"""A healthy server answers ``/health`` in milliseconds; a busy one on a loaded link in under a second."""
+
+NODE_TIMEOUT_S = 30.0
+"""Longer than the ssh connection's own limit, so that the transport's error is the one that is read."""
+
+ALIVE = "if pgrep -x raylet >/dev/null; then echo raylet; else echo none; fi"
+
+
+def find_stage(deployment: Deployment) -> Stage:
+    """Serving if the API says it is healthy, ray if every node runs a raylet or the head alone does, else hosts.
+
+    Raises:
+        NodeUnreachableError: a declared node does not answer; all that do not are named.
+    """
+    raylets = _raylets(deployment)
+    if _healthy(deployment):
+        return Stage.SERVING
+    return Stage.RAY if raylets[deployment.head.name] else Stage.HOSTS
+
+
+def _healthy(deployment: Deployment) -> bool:
+    try:
+        return httpx.get(f"{deployment.serve.base_url}/health", timeout=HEALTH_TIMEOUT_S).is_success
+    except httpx.HTTPError:
+        return False
+
+
+def _raylets(deployment: Deployment) -> dict[str, bool]:
+    answers: dict[str, bool] = {}
+    silent: list[str] = []
+    for node in deployment.node:
+        try:
+            answers[node.name] = _answer(transport_for(node, deployment).argv(ALIVE)) == "raylet"
+        except (NodeUnreachableError, OSError) as error:
+            silent.append(f"{node.name}: {error}")
+    if silent:
+        raise NodeUnreachableError("declared, but not reachable:\n" + "\n".join(silent))
+    return answers
+
+
+def _answer(argv: list[str]) -> str:
+    try:
+        done = subprocess.run(argv, capture_output=True, text=True, timeout=NODE_TIMEOUT_S, check=False)
+    except subprocess.TimeoutExpired as error:
+        raise NodeUnreachableError(f"no answer within {NODE_TIMEOUT_S:.0f} s to `{argv[0]}`") from error
+    answer = done.stdout.strip()
+    if answer not in ("raylet", "none"):
+        raise NodeUnreachableError(f"`{argv[0]}` ended with {done.returncode}: {done.stderr.strip() or answer}")
+    return answer
