@@ -1,0 +1,18 @@
+"""Generated tasks with exact keys: the one pool that the suite asks from and the simulator answers from."""
+
+from shakedown.serving.tasks.item import Answer, Item, MaxTokens, Miss, ToolCall, Verdict
+from shakedown.serving.tasks.pool import FAMILIES, generate, grade, recognise, solve
+
+__all__ = [
+    "FAMILIES",
+    "Answer",
+    "Item",
+    "MaxTokens",
+    "Miss",
+    "ToolCall",
+    "Verdict",
+    "generate",
+    "grade",
+    "recognise",
+    "solve",
+]
