@@ -59,10 +59,11 @@ class EventParser:
 
     def feed(self, chunk: Chunk) -> Iterator[Event]:
         """The events that these bytes complete."""
+        if not chunk.data:
+            return
         buffer = self._without_bom(self._pending + chunk.data)
-        if self._skip_line_feed and buffer:
+        if self._skip_line_feed:
             buffer = buffer.removeprefix(b"\n")
-            self._skip_line_feed = False
         start = 0
         for end in _LINE_END.finditer(buffer):
             event = self._line(buffer[start : end.start()], chunk.at)
@@ -70,7 +71,7 @@ class EventParser:
             if event is not None:
                 yield event
         self._pending = buffer[start:]
-        self._skip_line_feed = start == len(buffer) and buffer.endswith(b"\r")
+        self._skip_line_feed = not self._pending and buffer.endswith(b"\r")
 
     def _without_bom(self, buffer: bytes) -> bytes:
         if not self._at_start or (len(buffer) < len(_BOM) and _BOM.startswith(buffer)):

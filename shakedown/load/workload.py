@@ -68,8 +68,8 @@ def _calibrated(count: Count, input_tokens: int) -> tuple[int, float]:
 def _exact(count: Count, words: list[str], target: int, rng: random.Random) -> str:
     """Drop words until the text fits, then fill up with digits, which add at most one token each."""
     text = " ".join(words)
-    while (found := count(text)) > target and len(words) > 1:
-        words = words[: max(1, len(words) - (found - target))]
+    while (found := count(text)) > target and words:
+        words = words[: max(0, len(words) - (found - target))]
         text = " ".join(words)
     for _ in range(max(LONGEST_TAIL, target)):
         if found >= target:
@@ -96,10 +96,9 @@ def server_count(target: Target, client: httpx.Client) -> Count:
         body = {"model": target.model, "messages": _messages(text), "add_generation_prompt": True}
         try:
             response = client.post("/tokenize", json=body)
-            tokens = response.raise_for_status().json()["count"]
+            return int(response.raise_for_status().json()["count"])
         except (httpx.HTTPError, ValueError, KeyError, TypeError) as error:
             raise ServerError(f"{target.base_url}/tokenize gave no count: {type(error).__name__}: {error}") from error
-        return int(tokens)
 
     return count
 
