@@ -77,9 +77,7 @@ def _fabric_address(index: int, node: dict[str, Any], document: dict[str, Any]) 
     path: Path = ("node", index, "fabric_address")
     wrong = next((subnet for subnet in _subnets(document, "management") if address in subnet), None)
     where = f", which is inside {wrong} of management.subnets" if wrong else ""
-    yield Problem(
-        path, f"found {shown(str(address))}{where}; allowed: an address inside {_joined(fabric)} (fabric.subnets)"
-    )
+    yield Problem(path, f"found {shown(str(address))}{where}; allowed: an address of fabric.subnets, {_joined(fabric)}")
 
 
 def _duplicates(nodes: list[tuple[int, dict[str, Any]]]) -> Iterator[Problem]:

@@ -31,6 +31,7 @@ def lines_of(text: str) -> dict[Path, int]:
         if header := _HEADER.match(line):
             table = _table(header, counts)
             lines.setdefault(table, number)
+            lines.setdefault(table[:-1] if header[1] == "[[" else table, number)
         elif key := _KEY.match(line):
             lines.setdefault((*table, *_parts(key[1])), number)
             within = next((quotes for quotes in _QUOTES if line.count(quotes) % 2), None)

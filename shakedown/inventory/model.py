@@ -6,7 +6,7 @@ Every key of the file is a field here, and no other key is accepted. What severa
 
 from __future__ import annotations
 
-from ipaddress import IPv4Address, IPv4Network
+from ipaddress import IPv4Address
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, PositiveInt, m
 from shakedown.inventory.profile import Profile
 from shakedown.inventory.types import (
     AbsolutePath,
+    Address,
     BaseUrl,
     Commands,
     Destination,
@@ -25,6 +26,7 @@ from shakedown.inventory.types import (
     Name,
     Port,
     Program,
+    Subnet,
     Text,
     VariableName,
 )
@@ -50,7 +52,7 @@ class DeploymentSection(Section):
 class Network(Section):
     """``[fabric]`` and ``[management]``: the subnets of one of the two networks."""
 
-    subnets: Annotated[tuple[IPv4Network, ...], Field(min_length=1)]
+    subnets: Annotated[tuple[Subnet, ...], Field(min_length=1)]
 
     def holds(self, address: IPv4Address) -> bool:
         """True if the address belongs to one of the subnets."""
@@ -80,7 +82,7 @@ class Node(Section):
     local: bool = False
     namespace: NamespaceTarget | None = None
     sudo: bool = False
-    fabric_address: IPv4Address
+    fabric_address: Address
     interface: Interface
     hcas: tuple[Device, ...] = ()
     gpus: Annotated[int, Field(ge=0)] = 1

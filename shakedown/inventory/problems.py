@@ -12,6 +12,7 @@ Path = tuple[str | int, ...]
 """Keys and indices from the root of the file."""
 
 MOST_SHOWN = 80
+_PASSWORD = re.compile(r"""(?<=://)[^/\s@]*@|[^/\s"@:]+:[^/\s"@]+@""")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +45,15 @@ def dotted(path: Path) -> str:
 
 
 def shown(value: object) -> str:
-    """A value of the file as its writer knows it: one line, shortened, nothing in it that a terminal would obey."""
+    """A value of the file as its writer knows it: one line, shortened, without the password of a URL."""
     if isinstance(value, dict):
         return "a table"
     if isinstance(value, list):
+        if value and all(isinstance(item, dict) for item in value):
+            return f"{len(value)} table{'s' if len(value) > 1 else ''}"
         return "an array" if len(value) > 4 else "[" + ", ".join(shown(item) for item in value) + "]"
     if isinstance(value, bool | str):
-        text = json.dumps(value, ensure_ascii=False)
+        text = _PASSWORD.sub("***@", json.dumps(value, ensure_ascii=False))
     elif isinstance(value, int) and value.bit_length() > 64:
         text = "a number of more than 64 bits"
     else:

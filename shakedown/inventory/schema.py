@@ -24,13 +24,13 @@ _ALLOWED = {
     "float_type": "a number",
     "finite_number": "a finite number",
     "bool_type": "true or false",
-    "ip_v4_address": "an IPv4 address such as 192.168.200.12",
-    "ip_v4_network": "an IPv4 network such as 192.168.200.0/24, its host bits zero",
     "greater_than": "a number greater than {gt:g}",
     "greater_than_equal": "a number of at least {ge:g}",
     "less_than": "a number less than {lt:g}",
     "less_than_equal": "a number of at most {le:g}",
     "too_short": "at least {min_length} of them",
+    "ip_v4_address": "a string",
+    "ip_v4_network": "a string",
     "value_error": "{error}",
 }
 
@@ -54,7 +54,7 @@ def problems_of_types(error: ValidationError, document: Mapping[str, Any]) -> It
             yield Problem(path, "missing; it is required, deployment.example.toml explains it")
         elif details["type"] == "extra_forbidden":
             yield unknown_key(path, TABLES.get(_keys(path[:-1]), ()), all_keys())
-        else:
+        elif not _only_the_good_ones_are_few(details, document):
             merged.setdefault(path, []).append(_allowed(details, path))
     for path, allowed in merged.items():
         value = _at(path, document) if path != SECRET else None
@@ -69,7 +69,7 @@ def _allowed(details: ErrorDetails, path: Path) -> str:
     if kind in ("tuple_type", "list_type"):
         return f"an array of tables, [[{dotted(path)}]]" if _keys(path) in TABLES else "an array"
     if kind in ("model_type", "model_attributes_type", "dict_type"):
-        return "a table"
+        return f"a table, [{dotted(path)}]" if _keys(path) == path else "a table"
     return _ALLOWED[kind].format(**context) if kind in _ALLOWED else details["msg"]
 
 
@@ -82,6 +82,14 @@ def _path(details: ErrorDetails, document: Mapping[str, Any]) -> Path:
         if _holds(location[:length], document):
             return location[:length]
     return location
+
+
+def _only_the_good_ones_are_few(details: ErrorDetails, document: Mapping[str, Any]) -> bool:
+    """Pydantic counts the valid items of an array; the file may have enough, and the others are reported each."""
+    if details["type"] != "too_short":
+        return False
+    value = _at(details["loc"], document)
+    return len(value) >= int(details["ctx"]["min_length"])
 
 
 def _holds(path: Path, document: Any) -> bool:

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from ipaddress import IPv4Address, IPv4Network
 from pathlib import PurePosixPath
 from typing import Annotated
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
 MOST_TEXT = 4096
 
@@ -22,6 +23,18 @@ def _matching(pattern: str, allowed: str) -> Callable[[str], str]:
     def check(value: str) -> str:
         if compiled.fullmatch(value) is None:
             raise ValueError(allowed)
+        return value
+
+    return check
+
+
+def _parses_as(kind: type[IPv4Address | IPv4Network], allowed: str) -> Callable[[object], object]:
+    def check(value: object) -> object:
+        if isinstance(value, str):  # anything else is refused by the field itself
+            try:
+                kind(value)
+            except ValueError:
+                raise ValueError(allowed) from None
         return value
 
     return check
@@ -97,6 +110,11 @@ Program = Annotated[
 ]
 VariableName = Annotated[
     str, AfterValidator(_matching(r"[A-Za-z_][A-Za-z0-9_]*", "the name of an environment variable, not its value"))
+]
+Address = Annotated[IPv4Address, BeforeValidator(_parses_as(IPv4Address, "an IPv4 address such as 192.168.200.12"))]
+Subnet = Annotated[
+    IPv4Network,
+    BeforeValidator(_parses_as(IPv4Network, "an IPv4 network such as 192.168.200.0/24, its host bits zero")),
 ]
 Text = Annotated[str, AfterValidator(_text)]
 Commands = Annotated[str, AfterValidator(_commands)]
