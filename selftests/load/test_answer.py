@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from selftests.load.wire import DONE, FINISH, ROLE, SENT, answered, delta, event, steady, usage
+from selftests.load.wire import BODY, DONE, FINISH, ROLE, SENT, answered, delta, event, steady, usage
 from shakedown.load.answer import RawAnswer, read_answer
 from shakedown.load.records import TOKEN, Carries, Status, Usage
 from shakedown.load.stream import Chunk
@@ -48,7 +50,6 @@ def test_first_tokens_by_kind_are_told_apart() -> None:
     assert record.first(Carries.ANSWER) == SENT + 0.7
 
 
-BODY = delta({"content": "x"})
 ERROR = event({"error": {"message": "engine died", "code": 500}})
 
 OUTCOMES = [
@@ -125,7 +126,7 @@ def test_no_bytes_make_it_raise(data: bytes) -> None:
 def test_any_split_gives_the_same_record_but_for_the_stamps(cuts: list[int]) -> None:
     stream = b"".join(data for _, data in [*steady(0.1, 0.1, 5), (0.0, delta({"content": "中文"}))])
     edges = [0, *sorted(min(cut, len(stream)) for cut in cuts), len(stream)]
-    parts = [Chunk(SENT, stream[a:b]) for a, b in zip(edges, edges[1:], strict=False)]
+    parts = [Chunk(SENT, stream[a:b]) for a, b in itertools.pairwise(edges)]
     split = read_answer(RawAnswer(0, SENT, sent=SENT, http_status=200, chunks=parts, ended=SENT))
     whole = read_answer(RawAnswer(0, SENT, sent=SENT, http_status=200, chunks=[Chunk(SENT, stream)], ended=SENT))
     assert split == whole

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -60,7 +62,7 @@ PIECES = st.sampled_from([b"data", b":", b" ", b"\n", b"\r", b"\r\n", b"\n\n", b
 def test_any_split_of_the_bytes_gives_the_same_events(stream: bytes, data: st.DataObject) -> None:
     cuts = sorted(data.draw(st.lists(st.integers(0, len(stream)), max_size=8)))
     edges = [0, *cuts, len(stream)]
-    parts = [stream[start:end] for start, end in zip(edges, edges[1:], strict=False)]
+    parts = [stream[start:end] for start, end in itertools.pairwise(edges)]
     split = [(event.type, event.data) for event in events(Chunk(0.0, part) for part in parts)]
     whole = [(event.type, event.data) for event in events([Chunk(0.0, stream)])]
     assert split == whole

@@ -33,6 +33,7 @@ def usage(completion: int, prompt: int = 7) -> bytes:
 
 ROLE = delta({"role": "assistant", "content": ""})
 FINISH = delta({}, finish="length")
+BODY = delta({"content": "x"})
 
 
 def answered(
