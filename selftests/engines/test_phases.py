@@ -1,0 +1,120 @@
+"""Phases of a start come out of the logs of old and new versions, cut anywhere, whatever stands between the lines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shakedown.engines.vllm.phases import PhaseName, Shards, starts_of
+
+LOGS = Path(__file__).parent / "logs"
+"""Shortened to the lines that mean something, in the wording of each version."""
+
+OLD = (LOGS / "vllm-0.17-graphs.txt").read_text()
+NEW_EAGER = (LOGS / "vllm-0.32-eager.txt").read_text()
+
+
+def seconds(log: str) -> dict[str, float | None]:
+    (start,) = starts_of(log)
+    return {phase.name.name: phase.took_s for phase in start.phases}
+
+
+def test_log_of_an_old_version_with_graphs() -> None:
+    assert seconds(OLD) == {
+        "PROCESS": 20.0,
+        "ENGINE": 2.0,
+        "RAY": 18.0,
+        "C10D": 1.0,
+        "NCCL": 9.0,
+        "WEIGHTS": 500.0,
+        "MODEL": 10.0,
+        "COMPILE": 71.0,
+        "KV_CACHE": 1.0,
+        "GRAPHS": 21.0,
+        "ENGINE_READY": 6.0,
+        "API": 1.0,
+        "READY": None,
+    }
+    (start,) = starts_of(OLD)
+    assert start.total_s == 660.0
+    assert start.shards == Shards(39, 39)
+    assert start.first_stamp == "03-02 10:00:00"
+
+
+def test_log_of_a_new_version_without_graphs_over_new_year() -> None:
+    (start,) = starts_of(NEW_EAGER)
+    assert [phase.name.name for phase in start.phases] == [
+        "PROCESS", "ENGINE", "RAY", "C10D", "WEIGHTS", "MODEL", "KV_CACHE", "ENGINE_READY", "API", "READY",
+    ]  # fmt: skip
+    assert start.total_s == 29.0
+    assert start.shards == Shards(39, 39)
+
+
+def test_colours_and_carriage_returns_change_nothing() -> None:
+    coloured = OLD.replace("(APIServer pid=7)", "\x1b[1;36m(APIServer pid=7)\x1b[0;0m")
+    assert starts_of(coloured) == starts_of(OLD)
+    assert starts_of(OLD.replace("it]\n", "it]\r").replace("\n", "\r\n")) == starts_of(OLD)
+
+
+def test_log_that_was_appended_to_tells_of_every_start() -> None:
+    later = NEW_EAGER.replace("12-31 23:59", "05-01 08:59").replace("01-01 00:00", "05-01 09:00")
+    first, second = starts_of(OLD + later)
+    assert (first.total_s, second.total_s) == (660.0, 29.0)
+    assert second.first_stamp == "05-01 08:59:40"
+
+
+def test_start_that_died_while_loading_has_no_total() -> None:
+    (start,) = starts_of(OLD[: OLD.index("100% Completed")])
+    assert start.total_s is None
+    assert start.shards == Shards(8, 39)
+    weights = start.phase(PhaseName.WEIGHTS)
+    assert weights is not None
+    assert weights.took_s is None
+
+
+def test_late_line_of_the_other_node_does_not_turn_the_start_back() -> None:
+    api = "(APIServer pid=7) INFO 03-02 10:10:59"
+    late = OLD.replace(api, f"(Worker_TP1 pid=9) INFO 03-02 10:10:58 Starting to load model /m...\n{api}")
+    assert late != OLD
+    assert seconds(late) == seconds(OLD)
+
+
+def test_graph_bar_is_no_progress_of_shards() -> None:
+    assert starts_of(OLD)[0].shards != Shards(26, 51)
+
+
+@pytest.mark.parametrize("log", ["", "\n\r\n", "no stamp\nLoading safetensors checkpoint shards: 1/2\n"])
+def test_log_without_a_stamp_tells_of_no_start(log: str) -> None:
+    assert starts_of(log) == ()
+
+
+@pytest.mark.parametrize("stamp", ["13-40 25:61:61", "02-30 10:00:00"])
+def test_impossible_stamp_is_passed_over(stamp: str) -> None:
+    assert starts_of(OLD.replace("\n", f"\nINFO {stamp} x\n")) == starts_of(OLD)
+
+
+LINES = st.sampled_from(OLD.splitlines() + NEW_EAGER.splitlines())
+NOISE = st.text(max_size=40) | LINES | st.sampled_from(["\x1b[", "9/9999999", "INFO 99-99 99:99:99", "shards: 3/2"])
+
+
+@given(st.lists(NOISE, max_size=40))
+def test_no_text_makes_it_raise(lines: list[str]) -> None:
+    for start in starts_of("\n".join(lines)):
+        orders = [phase.name.order for phase in start.phases]
+        assert orders == sorted(set(orders))
+        assert all(phase.took_s is None or phase.took_s >= 0 for phase in start.phases)
+
+
+@given(st.sampled_from([OLD, NEW_EAGER, OLD + NEW_EAGER]), st.data())
+def test_more_log_only_adds(log: str, data: st.DataObject) -> None:
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(log)), min_size=2, max_size=2)))
+    shorter, longer = (starts_of("\n".join(log[:cut].splitlines()[:-1])) for cut in cuts)
+    assert len(shorter) <= len(longer)
+    for before, after in zip(shorter, longer, strict=False):
+        assert [(p.name, p.started_s) for p in before.phases] == [
+            (p.name, p.started_s) for p in after.phases[: len(before.phases)]
+        ]
+        assert (before.shards.done if before.shards else 0) <= (after.shards.done if after.shards else 0)
