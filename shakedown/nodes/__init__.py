@@ -1,0 +1,1 @@
+"""How a node is reached, and what it said."""

@@ -1,0 +1,44 @@
+"""The folder of this process's multiplexed ssh connections: private, short, and gone when the process ends."""
+
+from __future__ import annotations
+
+import atexit
+import shutil
+import subprocess
+import tempfile
+from functools import cache
+from pathlib import Path
+
+LONGEST = 104 - 41 - 18
+"""A socket's path holds at most 104 bytes on some systems; ssh adds ``/`` and 40 characters, 18 more at connecting."""
+
+CLOSE_TIMEOUT_S = 5.0
+
+
+def control_path() -> str:
+    """Value of ssh's ``ControlPath``: one socket per destination in the folder of this process."""
+    return str(_folder() / "%C")
+
+
+@cache
+def _folder() -> Path:
+    usual = tempfile.gettempdir()
+    base = usual if len(usual) + len("/sd-12345678") <= LONGEST else "/tmp"  # noqa: S108 - mkdtemp makes it private
+    folder = Path(tempfile.mkdtemp(prefix="sd-", dir=base))
+    atexit.register(_close, folder)
+    return folder
+
+
+def _close(folder: Path) -> None:
+    """Ask every connection to end, then remove the folder; one that was cut by the network is gone anyway."""
+    for socket in folder.iterdir():
+        try:
+            subprocess.run(
+                ["ssh", "-o", f"ControlPath={socket}", "-O", "exit", "shakedown"],
+                capture_output=True,
+                timeout=CLOSE_TIMEOUT_S,
+                check=False,
+            )
+        except (OSError, subprocess.TimeoutExpired):
+            continue
+    shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,103 @@
+"""One round trip: a script with many commands goes to a node, their answers come back as they are ready."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from shakedown.errors import NodeUnreachableError
+from shakedown.nodes.answer import Answer, Command, Place
+from shakedown.nodes.framing import End, Frame, parse, script_of
+from shakedown.nodes.redact import redact
+from shakedown.nodes.session import Session
+from shakedown.nodes.transport import DockerExec, Transport
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """The two places of one node, and the way to them.
+
+    Attributes:
+        node: the node's name, for messages.
+        machine: transport to the machine.
+        container: transport to the container in which Ray and the engine run; None where there is none.
+    """
+
+    node: str
+    machine: Transport
+    container: DockerExec | None = None
+
+    def text(self, command: Command) -> str:
+        """The command as a shell of the machine runs it."""
+        if command.place is Place.ENGINE and self.container:
+            return self.container.wrap(command.text)
+        return command.text
+
+
+def round_trip(reach: Reach, commands: Sequence[Command], *, ahead: bool) -> Iterator[Answer]:
+    """Ask a node all commands at once; each answer is yielded as soon as the node goes on to the next.
+
+    Raises:
+        NodeUnreachableError: the node did not answer at all, or vanished half-way; answers that came are not lost.
+        EvidenceError: a frame that is cut or garbled.
+    """
+    script = script_of((reach.text(command), command.limit_s) for command in commands)
+    asked = time.time()
+    try:
+        session = Session(reach.machine.argv("exec sh -s"), commands[0].limit_s)
+    except OSError as error:
+        raise NodeUnreachableError(f"{reach.node} over {reach.machine}: {error}") from error
+    with session:
+        session.send(script)
+        received = 0
+        for frame, began, arrived in _timed(session, commands):
+            received += 1
+            yield _answer(commands[frame.number], frame, began, (asked, arrived), ahead=ahead)
+        if received < len(commands):
+            raise NodeUnreachableError(_why(reach, session, commands, received))
+        session.finish()
+
+
+def _timed(session: Session, commands: Sequence[Command]) -> Iterator[tuple[Frame, float | None, float]]:
+    """Frames with the time at which the node went on (None if it never did), and the time at which they arrived."""
+    waiting: tuple[Frame, float] | None = None
+    for line, arrived in session.lines():
+        frame = parse(line)
+        if waiting and frame:
+            yield waiting[0], frame.time, waiting[1]
+            waiting = None
+        if isinstance(frame, End):
+            return
+        if frame:
+            waiting = frame, arrived
+            session.expect_within(commands[min(frame.number + 1, len(commands) - 1)].limit_s)
+    if waiting:
+        yield waiting[0], None, waiting[1]
+
+
+def _answer(
+    command: Command, frame: Frame, went_on: float | None, travelled: tuple[float, float], *, ahead: bool
+) -> Answer:
+    took = None if frame.time is None or went_on is None else round(went_on - frame.time, 6)
+    return Answer(
+        key=command.key,
+        place=command.place,
+        exit_code=frame.exit_code,
+        stdout=redact(frame.stdout),
+        stderr=redact(frame.stderr),
+        started=frame.time,
+        duration_s=took,
+        asked=travelled[0],
+        answered=travelled[1],
+        ahead=ahead,
+    )
+
+
+def _why(reach: Reach, session: Session, commands: Sequence[Command], received: int) -> str:
+    way = f"{reach.node} over {reach.machine}"
+    if session.timed_out:
+        return f"{way}: silent for too long at `{commands[received].key}`; the connection was ended"
+    if received == 0:
+        return f"{way} does not answer: {session.farewell()}"
+    return f"{way} vanished after {received} of {len(commands)} answers: {session.farewell()}"

@@ -1,0 +1,94 @@
+"""Many commands in one shell script, and their answers cut out of the one stream that comes back.
+
+For every command the node prints one line
+
+    @ NUMBER START BASE64
+
+and after the last one ``@end TIME``. The encoded bytes are the command's standard output, a newline, and, encoded
+once more, its standard error followed by a newline and the exit code. Nothing a command prints can look like a frame, a
+command may print anything of any size, and one that kills its own shell costs nobody else's answer. No file is written
+on the node; it needs ``sh``, ``base64``, ``tr``, ``timeout`` and ``date``.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import shlex
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from shakedown.errors import EvidenceError
+
+_PROLOGUE = r"""
+export LC_ALL=C PATH="$PATH:/usr/sbin:/sbin"
+ask() {
+    printf '@ %s %s ' "$1" "$(date +%s.%N)"
+    {
+        said=$({ timeout -k 2 "$2" sh -c "$3" </dev/null 2>&1 >&4 4>&-; printf '\n%s' "$?"; } | base64 | tr -d '\n')
+        printf '\n%s' "$said"
+    } 4>&1 | base64 | tr -d '\n'
+    printf '\n'
+}
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One decoded answer.
+
+    Attributes:
+        number: position of the command in the script, from 0.
+        time: the node's clock when the command began, seconds since the epoch; None where it could not tell.
+        stdout, stderr, exit_code: of the command.
+    """
+
+    number: int
+    time: float | None
+    stdout: bytes
+    stderr: bytes
+    exit_code: int
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """The script ran to its end, at that time of the node's clock."""
+
+    time: float | None
+
+
+def script_of(commands: Iterable[tuple[str, int]]) -> str:
+    """The script that answers ``(text, limit in seconds)`` in order.
+
+    The commands stand in braces: the shell reads the whole script before it runs the first.
+    """
+    calls = "\n".join(f"ask {number} {limit} {shlex.quote(text)}" for number, (text, limit) in enumerate(commands))
+    return f"{{{_PROLOGUE}{calls}\nprintf '@end %s\\n' \"$(date +%s.%N)\"\n}}\n"
+
+
+def parse(line: bytes) -> Frame | End | None:
+    """One line of the stream; None for a line that is no frame (a login banner, say).
+
+    Raises:
+        EvidenceError: a frame that is cut or garbled.
+    """
+    if line.startswith(b"@end "):
+        return End(_seconds(line.split()[1:]))
+    if not line.startswith(b"@ "):
+        return None
+    fields = line.split(b" ")
+    try:
+        if len(fields) != 4 or not line.endswith(b"\n"):
+            raise ValueError("cut off")
+        stdout, _, encoded = base64.b64decode(fields[3].strip(), validate=True).rpartition(b"\n")
+        stderr, _, exit_code = base64.b64decode(encoded, validate=True).rpartition(b"\n")
+        return Frame(int(fields[1]), _seconds(fields[2:3]), stdout, stderr, int(exit_code))
+    except (ValueError, binascii.Error) as error:
+        raise EvidenceError(f"the answer to command {fields[1].decode(errors='replace')} was {error}") from error
+
+
+def _seconds(fields: list[bytes]) -> float | None:
+    try:
+        return float(fields[0])
+    except (IndexError, ValueError):
+        return None

@@ -1,0 +1,70 @@
+"""What all views share: the commands they declare, and what becomes of an answer that is none."""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any
+
+from testinfra.backend.base import CommandResult
+from testinfra.host import Host
+
+from shakedown.errors import EvidenceError
+from shakedown.inventory.model import Deployment, Node
+from shakedown.nodes.answer import TIMED_OUT, Command, Place
+
+
+class View(ABC):
+    """One subject of one node, read from what the node says.
+
+    Args:
+        deployment: what the whole is meant to be; commands depend on it and never on an answer.
+        node: the node.
+        hosts: the node's two places.
+    """
+
+    def __init__(self, deployment: Deployment, node: Node, hosts: Mapping[Place, Host]) -> None:
+        self._deployment = deployment
+        self._node = node
+        self._hosts = hosts
+
+    @classmethod
+    @abstractmethod
+    def commands(cls, deployment: Deployment, node: Node) -> tuple[Command, ...]:
+        """Every command that this view may ask, so that all can be fetched ahead in one round trip."""
+
+    def _result(self, command: Command) -> CommandResult:
+        """The answer, whatever its exit code.
+
+        Raises:
+            EvidenceError: the command ran past its limit, so its answer is none.
+        """
+        result = self._hosts[command.place].run(command.text)
+        if result.rc == TIMED_OUT:
+            raise EvidenceError(f"`{command.key}` on {self._node.name} did not end within {command.limit_s} s")
+        return result
+
+    def _text(self, command: Command) -> str:
+        """Standard output of a command that succeeded.
+
+        Raises:
+            EvidenceError: it did not succeed; the text holds its own complaint.
+        """
+        result = self._result(command)
+        if result.rc != 0:
+            said = (result.stderr.strip() or result.stdout.strip() or "nothing").splitlines()[-1]
+            raise EvidenceError(f"`{command.key}` on {self._node.name} ended with exit code {result.rc}: {said}")
+        return str(result.stdout)
+
+    def _json(self, command: Command) -> Any:
+        """Standard output of a command that succeeded, as JSON.
+
+        Raises:
+            EvidenceError: it did not succeed, or printed something else.
+        """
+        text = self._text(command)
+        try:
+            return json.loads(text)
+        except ValueError as error:
+            raise EvidenceError(f"`{command.key}` on {self._node.name} printed no JSON: {text[:80]!r}") from error

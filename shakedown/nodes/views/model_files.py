@@ -1,0 +1,132 @@
+"""The model's folder on one node: what the index promises, and what is there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from shakedown.errors import EvidenceError
+from shakedown.inventory.model import Deployment, Node
+from shakedown.nodes.answer import Command, python_script
+from shakedown.nodes.views.base import View
+
+PROSE = (".md", ".txt", ".pdf", ".png", ".gitattributes", ".gitignore", "LICENSE", "NOTICE")
+"""Ends of the names of files that no engine reads, apart from vocabularies."""
+
+VOCABULARIES = ("vocab.txt", "merges.txt")
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """One file of weights.
+
+    Attributes:
+        size: bytes.
+        problem: what is wrong with it, in words; None if its header fits its size and the index.
+        header_sha256: digest of the header; None if it cannot be read.
+    """
+
+    size: int
+    problem: str | None
+    header_sha256: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFolder:
+    """The folder of a model.
+
+    Attributes:
+        exists: whether there is one.
+        index_sha256: digest of the index; None where there is none.
+        promised: names of the shards that the index names; empty without an index.
+        shards: the shards that are there.
+        small: digests of all other files that an engine may read.
+    """
+
+    exists: bool
+    index_sha256: str | None
+    promised: tuple[str, ...]
+    shards: Mapping[str, Shard]
+    small: Mapping[str, str]
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """Shards that the index names and that are not there."""
+        return tuple(name for name in self.promised if name not in self.shards)
+
+    @property
+    def problems(self) -> dict[str, str]:
+        """Shards that cannot be loaded -> why."""
+        return {name: shard.problem for name, shard in self.shards.items() if shard.problem}
+
+    @property
+    def weights(self) -> int:
+        """Bytes of all shards."""
+        return sum(shard.size for shard in self.shards.values())
+
+    @property
+    def identity(self) -> dict[str, str]:
+        """What must be equal on all nodes: file name -> size and digest."""
+        shards = {name: f"{shard.size} bytes, header {shard.header_sha256}" for name, shard in self.shards.items()}
+        return {**self.small, **shards}
+
+
+class ModelFilesView(View):
+    """The model as a node has it, where the engine runs."""
+
+    @classmethod
+    def commands(cls, deployment: Deployment, node: Node) -> tuple[Command, ...]:
+        """One script; of the weights only headers are read."""
+        return (_look(deployment, node),)
+
+    @cached_property
+    def folder(self) -> ModelFolder:
+        """The declared folder."""
+        return parse_folder(self._json(_look(self._deployment, self._node)))
+
+
+def _look(deployment: Deployment, node: Node) -> Command:
+    return python_script("model_files", node.python, str(deployment.model.path), limit_s=60)
+
+
+def parse_folder(answer: Mapping[str, Any]) -> ModelFolder:
+    """The script's JSON -> folder.
+
+    Raises:
+        EvidenceError: a field is missing or of another type.
+    """
+    try:
+        if not answer["folder"]:
+            return ModelFolder(exists=False, index_sha256=None, promised=(), shards={}, small={})
+        index = answer["index"] or {"sha256": None, "shards": []}
+        return ModelFolder(
+            exists=True,
+            index_sha256=index["sha256"],
+            promised=tuple(index["shards"]),
+            shards={name: _shard(facts) for name, facts in answer["shards"].items()},
+            small={name: digest for name, digest in answer["small"].items() if not _is_prose(name)},
+        )
+    except (KeyError, TypeError, AttributeError) as error:
+        raise EvidenceError(f"the answer about the model's folder lacks {error}") from error
+
+
+def _is_prose(name: str) -> bool:
+    return name.endswith(PROSE) and name not in VOCABULARIES
+
+
+def _shard(facts: Mapping[str, Any]) -> Shard:
+    return Shard(int(facts["size"]), _problem(facts), facts.get("header_sha256"))
+
+
+def _problem(facts: Mapping[str, Any]) -> str | None:
+    if "error" in facts:
+        return str(facts["error"])
+    if facts["must_be"] != facts["size"]:
+        return f"its header describes {facts['must_be']} bytes, the file has {facts['size']}"
+    if facts["absent"]:
+        return f"the index promises tensors that are not in it: {', '.join(facts['absent'])}, ..."
+    if facts["unlisted"]:
+        return f"it holds tensors that the index does not know: {', '.join(facts['unlisted'])}, ..."
+    return None

@@ -1,0 +1,100 @@
+"""All views of one node together."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TypeVar
+
+from testinfra.host import Host
+
+from shakedown.inventory.model import Deployment, Node
+from shakedown.nodes.answer import Command, Place
+from shakedown.nodes.backend import host_for
+from shakedown.nodes.evidence import Evidence
+from shakedown.nodes.views.base import View
+from shakedown.nodes.views.environment import EnvironmentView
+from shakedown.nodes.views.memory import MemoryView
+from shakedown.nodes.views.model_files import ModelFilesView
+from shakedown.nodes.views.network import NetworkView
+from shakedown.nodes.views.platform import PlatformView
+from shakedown.nodes.views.processes import ProcessesView
+from shakedown.nodes.views.ray import RayView
+
+V = TypeVar("V", bound=View)
+
+VIEWS: tuple[type[View], ...] = (
+    PlatformView,  # the clock is asked first
+    NetworkView,
+    MemoryView,
+    ProcessesView,
+    EnvironmentView,
+    ModelFilesView,
+    RayView,
+)
+
+
+class NodeViews:
+    """What one node says, by subject.
+
+    Args:
+        deployment: what the whole is meant to be.
+        node: the node.
+        evidence: of the stage at which the claims are made.
+    """
+
+    def __init__(self, deployment: Deployment, node: Node, evidence: Evidence) -> None:
+        self.node = node
+        self._deployment = deployment
+        self._hosts: dict[Place, Host] = {place: host_for(evidence, node.name, place) for place in Place}
+
+    @cached_property
+    def platform(self) -> PlatformView:
+        """Clock, kernel, versions."""
+        return self._view(PlatformView)
+
+    @cached_property
+    def network(self) -> NetworkView:
+        """NICs, addresses, routes, echoes."""
+        return self._view(NetworkView)
+
+    @cached_property
+    def memory(self) -> MemoryView:
+        """Memory of the machine."""
+        return self._view(MemoryView)
+
+    @cached_property
+    def processes(self) -> ProcessesView:
+        """Listening sockets and Ray processes."""
+        return self._view(ProcessesView)
+
+    @cached_property
+    def environment(self) -> EnvironmentView:
+        """What a command started now would inherit."""
+        return self._view(EnvironmentView)
+
+    @cached_property
+    def model_files(self) -> ModelFilesView:
+        """The model's folder."""
+        return self._view(ModelFilesView)
+
+    @cached_property
+    def ray(self) -> RayView:
+        """The raylet and, on the head, the cluster."""
+        return self._view(RayView)
+
+    def _view(self, kind: type[V]) -> V:
+        return kind(self._deployment, self.node, self._hosts)
+
+
+def commands(deployment: Deployment, node: Node) -> tuple[Command, ...]:
+    """Every command that the views may ask of a node."""
+    return tuple(command for view in VIEWS for command in view.commands(deployment, node))
+
+
+def fetch(deployment: Deployment, evidence: Evidence) -> None:
+    """Ask all nodes everything that the views may want to know, in one round trip each.
+
+    Raises:
+        NodeUnreachableError: see :meth:`Evidence.fetch`.
+    """
+    evidence.fetch({node.name: commands(deployment, node) for node in deployment.node})

@@ -1,0 +1,263 @@
+"""The Ray cluster as the GCS has it, and the raylet of one node: how it was started, and what it says of itself."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from shakedown.errors import EvidenceError
+from shakedown.inventory.model import Deployment, Node
+from shakedown.nodes.answer import Command, Place, python_script
+from shakedown.nodes.views.base import View
+
+KEPT_VARIABLES = "RAY_|VLLM_|NCCL_|GLOO_|TP_|UCX_|HF_|TORCH_|PYTORCH_|TRITON_|CUDA_|OMP_"
+"""Prefixes of the variables that are read from a process; no other variable leaves the node."""
+
+_RAYLET = f"""
+for process in /proc/[0-9]*; do
+    {{ read -r name <"$process/comm"; }} 2>/dev/null && [ "$name" = raylet ] || continue
+    printf 'pid %s\\n' "${{process#/proc/}}"
+    tr '\\0' '\\n' <"$process/cmdline" | sed 's/^/arg /'
+    tr '\\0' '\\n' <"$process/environ" | grep -E '^({KEPT_VARIABLES})' | sed 's/^/env /'
+    [ -r "$process/environ" ] || echo 'denied environ'
+done
+"""
+
+_MONITOR = """
+cd {logs} || exit 2
+ls -tr raylet.out raylet.out.* 2>/dev/null | while read -r file; do
+    grep -aE 'MemoryMonitor (disabled|initialized)' "$file"
+done | tail -n 1
+"""
+
+_LINE = re.compile(
+    r"MemoryMonitor (?:(?P<off>disabled)|initialized with usage threshold at (?P<bytes>\d+) bytes "
+    r"\((?P<share>[\d.]+)(?P<percent>%?) (?:of )?system memory\))"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RayNode:
+    """One row of ``ray.nodes()``.
+
+    Attributes:
+        id: hexadecimal.
+        alive: as the GCS sees it.
+        address: ``NodeManagerAddress``.
+        hostname: ``NodeManagerHostname``.
+        death: why it died, in Ray's words.
+        resources, available: amounts by name, all and free.
+    """
+
+    id: str
+    alive: bool
+    address: str
+    hostname: str
+    death: str
+    resources: Mapping[str, float]
+    available: Mapping[str, float]
+
+    def __str__(self) -> str:
+        return f"{self.hostname} as {self.address} ({'alive' if self.alive else 'dead'}, {self.id[:8]})"
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """What the GCS knows.
+
+    Attributes:
+        nodes: every row, dead ones included.
+        groups: placement groups: id -> state.
+        session: name of the session.
+    """
+
+    nodes: tuple[RayNode, ...]
+    groups: Mapping[str, str]
+    session: str | None
+
+    @property
+    def alive(self) -> tuple[RayNode, ...]:
+        """Rows of nodes that are alive."""
+        return tuple(node for node in self.nodes if node.alive)
+
+
+@dataclass(frozen=True, slots=True)
+class Raylet:
+    """A running raylet.
+
+    Attributes:
+        pid: on the node.
+        arguments: its command line.
+        environment: the variables with a prefix of `KEPT_VARIABLES`; None if this user may not read them.
+    """
+
+    pid: int
+    arguments: tuple[str, ...]
+    environment: Mapping[str, str] | None
+
+    def argument(self, name: str) -> str | None:
+        """Value of ``--name=VALUE``."""
+        return next((text.partition("=")[2] for text in self.arguments if text.startswith(f"--{name}=")), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Monitor:
+    """What a raylet wrote about its memory monitor when it started.
+
+    Attributes:
+        threshold: share of memory in use at which it kills workers; None if it is disabled.
+        line: the line itself.
+    """
+
+    threshold: float | None
+    line: str
+
+
+class RayView(View):
+    """Ray on one node. The tables of the GCS are asked on the head, everything else on every node."""
+
+    @classmethod
+    def commands(cls, deployment: Deployment, node: Node) -> tuple[Command, ...]:
+        """Nothing here is asked of a node that depends on another answer: one command finds and reads."""
+        return (_gcs(deployment, node), _raylet(), _monitor(deployment), _session(deployment))
+
+    @cached_property
+    def gcs_problem(self) -> str | None:
+        """Why this node cannot connect to the GCS; None if it can."""
+        answer = self._json(_gcs(self._deployment, self._node))
+        return None if answer["reachable"] else str(answer["error"])
+
+    @cached_property
+    def cluster(self) -> Cluster:
+        """The tables of the GCS; only the head is asked for them.
+
+        Raises:
+            EvidenceError: there is no GCS, or this is not the head.
+        """
+        answer = self._json(_gcs(self._deployment, self._node))
+        if not answer["reachable"]:
+            raise EvidenceError(
+                f"no GCS answers {self._node.name} at {gcs_address(self._deployment)}: {answer['error']}"
+            )
+        return parse_cluster(answer)
+
+    @cached_property
+    def raylets(self) -> tuple[Raylet, ...]:
+        """All raylets that run on the node."""
+        return parse_raylets(self._text(_raylet()))
+
+    @property
+    def raylet(self) -> Raylet:
+        """The one raylet of the node.
+
+        Raises:
+            EvidenceError: none runs, or several.
+        """
+        if len(self.raylets) != 1:
+            pids = ", ".join(str(raylet.pid) for raylet in self.raylets) or "none"
+            raise EvidenceError(f"one raylet should run on {self._node.name}; running: {pids}")
+        return self.raylets[0]
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """The environment of the node's raylet, which its workers inherit.
+
+        Raises:
+            EvidenceError: there is no single raylet, or its environment is not ours to read.
+        """
+        raylet = self.raylet
+        if raylet.environment is None:
+            raise EvidenceError(
+                f"the environment of raylet {raylet.pid} on {self._node.name} may not be read by this user: "
+                f"set `sudo = true` for the node"
+            )
+        return raylet.environment
+
+    @cached_property
+    def monitor(self) -> Monitor:
+        """What the raylet's log says of its memory monitor.
+
+        Raises:
+            EvidenceError: the log is not there, or holds no such line.
+        """
+        return parse_monitor(self._text(_monitor(self._deployment)))
+
+    @cached_property
+    def session(self) -> str:
+        """Name of the session whose folder is the latest on this node."""
+        return self._text(_session(self._deployment)).strip().rpartition("/")[2]
+
+
+def gcs_address(deployment: Deployment) -> str:
+    """``host:port`` at which every node must find the GCS."""
+    return f"{deployment.head.fabric_address}:{deployment.ray.port}"
+
+
+def _gcs(deployment: Deployment, node: Node) -> Command:
+    what = "tables" if node.role == "head" else "connect"
+    return python_script("ray_cluster", node.python, gcs_address(deployment), what)
+
+
+def _raylet() -> Command:
+    return Command(_RAYLET, Place.ENGINE, key="raylet: pid, arguments, environment")
+
+
+def _monitor(deployment: Deployment) -> Command:
+    logs = shlex.quote(str(deployment.ray.logs))
+    return Command(_MONITOR.format(logs=logs), Place.ENGINE, key=f"memory monitor lines in {logs}/raylet.out")
+
+
+def _session(deployment: Deployment) -> Command:
+    return Command(f"readlink {shlex.quote(str(deployment.ray.logs.parent))}", Place.ENGINE)
+
+
+def parse_cluster(answer: Mapping[str, Any]) -> Cluster:
+    """The script's JSON -> cluster.
+
+    Raises:
+        EvidenceError: a field is missing or of another type.
+    """
+    try:
+        return Cluster(
+            nodes=tuple(RayNode(**row) for row in answer["nodes"]),
+            groups={group["id"]: group["state"] for group in answer["groups"]},
+            session=answer["session"],
+        )
+    except (KeyError, TypeError) as error:
+        raise EvidenceError(f"the answer about the cluster lacks {error}") from error
+
+
+def parse_raylets(text: str) -> tuple[Raylet, ...]:
+    """Lines ``pid N``, ``arg TEXT``, ``env NAME=VALUE``, ``denied environ`` -> raylets."""
+    raylets: list[Raylet] = []
+    for block in re.split(r"^pid ", text, flags=re.MULTILINE)[1:]:
+        pid, *lines = block.splitlines()
+        variables = dict(line[4:].partition("=")[::2] for line in lines if line.startswith("env "))
+        raylets.append(
+            Raylet(
+                pid=int(pid),
+                arguments=tuple(line[4:] for line in lines if line.startswith("arg ")),
+                environment=None if "denied environ" in lines else variables,
+            )
+        )
+    return tuple(raylets)
+
+
+def parse_monitor(text: str) -> Monitor:
+    """A line of ``raylet.out`` -> monitor. The wording of Ray 2.53 and of 2.60 is read.
+
+    Raises:
+        EvidenceError: no line, or one in other words.
+    """
+    found = _LINE.search(text)
+    if not found:
+        said = f"in other words: {text.strip()!r}" if text.strip() else "not at all"
+        raise EvidenceError(f"raylet.out tells of the memory monitor {said}")
+    if found["off"]:
+        return Monitor(None, text.strip())
+    share = float(found["share"]) / (100 if found["percent"] else 1)
+    return Monitor(share, text.strip())
