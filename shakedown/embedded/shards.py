@@ -84,9 +84,9 @@ def split(source: Path, target: Path, shards: int) -> None:
         placed |= {tensor.name: file for tensor in part}
     index = {"metadata": {"total_size": sum(len(tensor.data) for tensor in tensors)}, "weight_map": placed}
     (target / INDEX).write_text(json.dumps(index, indent=1, sort_keys=True) + "\n")
-    for file in source.iterdir():
-        if file.suffix in {".json", ".jinja"} and file.name != INDEX:
-            shutil.copyfile(file, target / file.name)
+    for path in source.iterdir():
+        if path.suffix in {".json", ".jinja"} and path.name != INDEX:
+            shutil.copyfile(path, target / path.name)
 
 
 def main() -> None:

@@ -1,0 +1,123 @@
+"""From hosts to a Ray cluster: `ray start` on the head, then on the worker, and the wait until both are alive."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+
+from shakedown.embedded.faults import Shape
+from shakedown.embedded.network import FABRIC_NIC
+from shakedown.embedded.node import OWN, PYTHON, RunningNode, base_environment
+from shakedown.embedded.waiting import wait_until
+from shakedown.errors import LaunchError
+
+PORT = 6379
+OBJECT_STORE_BYTES = 200_000_000
+DEADLINE_S = 60.0
+_RAY = [str(PYTHON), "-m", "ray.scripts.scripts"]
+
+_ALIVE = """
+import sys, time
+from ray._raylet import GcsClient
+from ray.core.generated.gcs_pb2 import GcsNodeInfo
+address, wanted, deadline = sys.argv[1], int(sys.argv[2]), time.monotonic() + float(sys.argv[3])
+while True:
+    nodes = GcsClient(address=address).get_all_node_info(timeout=5, state_filter=GcsNodeInfo.ALIVE).values()
+    if len(nodes) >= wanted or time.monotonic() > deadline:
+        break
+    time.sleep(0.05)
+print(" ".join(sorted(node.node_manager_address for node in nodes)))
+sys.exit(len(nodes) != wanted)
+"""
+
+
+def address_of(node: RunningNode, shape: Shape) -> str:
+    """The address by which Ray is told to know a node."""
+    return node.plan.fabric if shape.ray_network == "fabric" else node.plan.management
+
+
+def environment(node: RunningNode, shape: Shape, slow_load_s: float) -> dict[str, str]:
+    """The environment of `ray start` on a node, which everything that Ray starts there inherits.
+
+    Everything that vLLM's workers need stands here: vLLM hands over neither ``GLOO_SOCKET_IFNAME`` nor
+    ``VLLM_HOST_IP`` from the API server to workers on other nodes.
+    """
+    role = node.plan.role
+    variables = base_environment() | {
+        "PYTHONPATH": str(OWN / "plugin"),
+        "SHAKEDOWN_EMBEDDED": "1",
+        "GLOO_SOCKET_IFNAME": FABRIC_NIC,
+        "HF_HUB_OFFLINE": "1",
+        "OMP_NUM_THREADS": "1",  # two ranks, an engine core and an API server share the cores
+        "VLLM_CPU_OMP_THREADS_BIND": "nobind",
+        "VLLM_CPU_KVCACHE_SPACE": "1",  # GiB a rank
+        "VLLM_NO_USAGE_STATS": "1",
+        "RAY_USAGE_STATS_ENABLED": "0",
+    }
+    if slow_load_s:
+        variables["SHAKEDOWN_SLOW_LOAD_S"] = str(slow_load_s)
+    if role in shape.host_ip_on:
+        variables["VLLM_HOST_IP"] = node.plan.fabric
+    if role in shape.monitor_off_on:
+        variables["RAY_memory_monitor_refresh_ms"] = "0"
+    return variables
+
+
+def form(nodes: tuple[RunningNode, ...], shape: Shape, slow_load_s: float, tell: Callable[[str], None]) -> None:
+    """Start Ray and wait until every node that was told to join is alive.
+
+    Args:
+        nodes: head first.
+        shape: how the deployment is made.
+        slow_load_s: delay of each shard in the workers that Ray will start, seconds.
+        tell: gets a line for people at each step.
+
+    Raises:
+        LaunchError: Ray ended with an error, or not all nodes were alive in time.
+    """
+    head, *workers = nodes
+    joining = workers if shape.joins else []
+    environments = {node.name: environment(node, shape, slow_load_s) for node in nodes}
+    started: list[tuple[str, subprocess.Popen[str]]] = []
+    try:
+        tell("Ray starts on the head")
+        started.append((head.name, head.popen(_start(head, shape, None), environments[head.name])))
+        wait_until(
+            lambda: head.listens(PORT) or started[0][1].poll() is not None, DEADLINE_S, "Ray's GCS on the head listens"
+        )
+        gcs = f"{address_of(head, shape)}:{PORT}"
+        for node in joining:
+            tell(f"Ray starts on {node.name}")
+            started.append((node.name, node.popen(_start(node, shape, gcs), environments[node.name])))
+        for name, process in started:
+            _await(process, f"ray start on {name}")
+        tell("waiting until all Ray nodes are alive")
+        argv = [str(PYTHON), "-c", _ALIVE, gcs, str(1 + len(joining)), str(DEADLINE_S)]
+        _await(head.popen(argv, environments[head.name]), f"{1 + len(joining)} Ray nodes alive; alive are")
+    finally:
+        for _, process in started:
+            process.kill()
+            process.communicate()
+
+
+def _start(node: RunningNode, shape: Shape, gcs: str | None) -> list[str]:
+    role = [f"--address={gcs}"] if gcs else ["--head", f"--port={PORT}", "--include-dashboard=false"]
+    return [
+        *(*_RAY, "start", *role),
+        f"--node-ip-address={address_of(node, shape)}",
+        "--num-cpus=1",  # Ray starts so many idle Python workers at once
+        "--num-gpus=1",  # a promise: vLLM asks Ray for one accelerator a rank
+        f"--object-store-memory={OBJECT_STORE_BYTES}",
+        "--disable-usage-stats",
+    ]
+
+
+def _await(process: subprocess.Popen[str], what: str) -> None:
+    try:
+        output, _ = process.communicate(timeout=DEADLINE_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        output, _ = process.communicate()
+        raise LaunchError(f"{what}: no end after {DEADLINE_S:g} s\n{output.strip()}") from None
+    if process.returncode:
+        raise LaunchError(f"{what}: {output.strip() or 'none'} (exit status {process.returncode})")

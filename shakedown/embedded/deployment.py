@@ -1,0 +1,145 @@
+"""A standing embedded deployment: taken through its stages, handed over, ended."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from shakedown.embedded import cluster, hub, server
+from shakedown.embedded.faults import Shape, shape_of
+from shakedown.embedded.node import RunningNode
+from shakedown.embedded.state import Record, StateFolder
+from shakedown.outcomes import Stage
+
+Progress = Callable[[str, float], None]
+"""Told what is being done now, and how many seconds this stage has taken so far."""
+
+
+def silent(_phase: str, _elapsed_s: float) -> None:
+    """A progress that tells nobody."""
+
+
+def clock(progress: Progress) -> Callable[[str], None]:
+    """A teller that adds the seconds since now."""
+    begin = time.monotonic()
+    return lambda phase: progress(phase, time.monotonic() - begin)
+
+
+@dataclass(frozen=True)
+class Handle:
+    """What a deployment's maker holds of it.
+
+    Attributes:
+        launcher: the ``unshare`` that holds the outer namespace.
+        control: pipe to the hub.
+        owned: whether the deployment must never outlive its maker.
+    """
+
+    launcher: subprocess.Popen[bytes]
+    control: int
+    owned: bool
+
+
+@dataclass
+class EmbeddedDeployment:
+    """A deployment that stands.
+
+    As a context manager, it is ended at the end of the block if it is owned or the block raised, and handed over to
+    `down` otherwise. One that was attached to is left as it is.
+
+    Attributes:
+        folder: its state.
+        record: what is known of it.
+        nodes: head first.
+        handle: None where it was attached to.
+    """
+
+    folder: StateFolder
+    record: Record
+    nodes: tuple[RunningNode, ...]
+    handle: Handle | None = field(default=None, repr=False)
+
+    @property
+    def name(self) -> str:
+        """The name that tells this user's deployments apart."""
+        return self.folder.name
+
+    @property
+    def file(self) -> Path:
+        """The deployment file to attach through."""
+        return self.folder.deployment_file
+
+    @property
+    def stage(self) -> Stage:
+        """How far it came."""
+        return self.record.stage
+
+    def reach(self, stage: Stage, progress: Progress = silent) -> None:
+        """Take the deployment to a stage; nothing is done where it is there already.
+
+        Raises:
+            LaunchError: it did not get there. It stands at the stage before, without what was started in vain.
+        """
+        for step, take in ((Stage.RAY, self._form_cluster), (Stage.SERVING, self._serve)):
+            if self.stage.order < step.order <= stage.order:
+                take(clock(progress))
+                self._note(stage=step)
+
+    def _form_cluster(self, tell: Callable[[str], None]) -> None:
+        try:
+            cluster.form(self.nodes, self._shape, self.record.slow_load_s, tell)
+        except BaseException:
+            for node in self.nodes:
+                node.clear()
+            raise
+
+    def _serve(self, tell: Callable[[str], None]) -> None:
+        head = self.nodes[0]
+        tell("vLLM starts on the head")
+        process = server.launch(head, self._shape, self.record.slow_load_s)
+        self._note(server=process)
+        try:
+            server.await_ready(head, process, self.record.port, tell)
+        except BaseException:
+            head.kill_group(process)
+            raise
+
+    @property
+    def _shape(self) -> Shape:
+        return shape_of(self.record.fault)
+
+    def _note(self, **changes: object) -> None:
+        self.record = self.record.model_copy(update=changes)
+        self.folder.write(self.record)
+
+    def release(self) -> None:
+        """Let the deployment outlive this process; `down` ends it then."""
+        if self.handle:
+            os.write(self.handle.control, hub.KEEP)
+            os.close(self.handle.control)
+            self.handle = None
+
+    def close(self) -> None:
+        """End every process, network link and mount of the deployment and remove its folder."""
+        self.folder.remove()
+        if self.handle:
+            self.handle.launcher.wait()
+            os.close(self.handle.control)
+            self.handle = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self.handle and (self.handle.owned or error):
+            self.close()
+        else:
+            self.release()

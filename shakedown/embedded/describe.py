@@ -1,0 +1,58 @@
+"""The deployment file of an embedded deployment, through which the suite attaches to it as to any other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from shakedown.embedded import cluster, network, server
+from shakedown.embedded.node import MODEL, PYTHON, RunningNode
+from shakedown.inventory.write import write_deployment
+
+NAME = "embedded"  # results and baselines of all embedded deployments belong together
+
+
+def write(path: Path, nodes: tuple[RunningNode, ...], port: int) -> None:
+    """Write the file.
+
+    Args:
+        path: of the file.
+        nodes: head first.
+        port: of the forwarder on this machine's loopback.
+    """
+    write_deployment(
+        {
+            "version": 1,
+            "deployment": {"name": NAME, "profile": "embedded"},
+            "fabric": {"subnets": [network.FABRIC]},
+            "management": {"subnets": [network.MANAGEMENT]},
+            "node": [_node(node) for node in nodes],
+            "ray": {"port": cluster.PORT, "memory_monitor": "disabled"},
+            "model": {
+                "served_name": server.SERVED_NAME,
+                "path": MODEL,
+                "shards": server.SHARDS,
+                "max_model_len": server.MAX_MODEL_LEN,
+            },
+            "serve": {
+                "base_url": f"http://127.0.0.1:{port}",
+                "port": network.API_PORT,
+                "log": server.LOG,
+                "tensor_parallel": len(nodes),
+                "reasoning_parser": server.PARSERS["reasoning"],
+                "tool_call_parser": server.PARSERS["tool_call"],
+            },
+        },
+        path,
+    )
+
+
+def _node(node: RunningNode) -> dict[str, object]:
+    return {
+        "name": node.name,
+        "role": node.plan.role,
+        "namespace": {"pid": node.process.pid, "started": node.process.started},
+        "fabric_address": node.plan.fabric,
+        "interface": network.FABRIC_NIC,
+        "gpus": 1,
+        "python": PYTHON,
+    }

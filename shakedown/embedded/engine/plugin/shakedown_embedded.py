@@ -1,0 +1,37 @@
+"""Plugin for vLLM: a CPU platform that lets the Ray executor spread ranks over nodes, and slow loading.
+
+vLLM's CPU platform names no Ray resource, so the Ray executor refuses it. This one calls a CPU node's share "GPU", as
+the node's `ray start --num-gpus 1` does. Both entry points do nothing unless SHAKEDOWN_EMBEDDED=1 is set, so the
+plugin cannot act on a real node even where it is found by accident.
+"""
+
+import os
+import time
+
+
+def _asked_for():
+    return os.environ.get("SHAKEDOWN_EMBEDDED") == "1"
+
+
+def platform():
+    """Entry point of ``vllm.platform_plugins``: name of the platform class, or None."""
+    return "shakedown_embedded_platform.RayCpuPlatform" if _asked_for() else None
+
+
+def slow_load():
+    """Entry point of ``vllm.general_plugins``: each shard waits SHAKEDOWN_SLOW_LOAD_S seconds before it is read.
+
+    It stands in the general group because that is run in every worker before it loads, when the loader can be imported.
+    """
+    seconds = float(os.environ.get("SHAKEDOWN_SLOW_LOAD_S") or 0)
+    if not _asked_for() or seconds <= 0:
+        return
+    from vllm.model_executor.model_loader import weight_utils
+
+    opened = weight_utils.safe_open
+
+    def safe_open(*arguments, **keywords):
+        time.sleep(seconds)
+        return opened(*arguments, **keywords)
+
+    weight_utils.safe_open = safe_open

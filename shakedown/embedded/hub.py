@@ -1,0 +1,135 @@
+"""First process of a deployment's outer namespace: makes the nodes, forwards to the API, and takes all down with it.
+
+Started by `up` through ``unshare``; uses the standard library only, so that it is up in a moment. Whoever kills it
+ends every process, link and mount of the deployment, since all of them live in its namespaces.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+from pathlib import Path
+
+from shakedown.embedded import network
+from shakedown.embedded.forwarder import forward
+
+HERE = Path(__file__).parent
+PLAN = "plan.json"
+KEEP = b"keep"
+
+
+def make_nodes(plan: network.Plan) -> dict[str, int]:
+    """Make the bridge, the nodes and their cables.
+
+    Returns:
+        First process of each node, as this PID namespace counts it.
+    """
+    _ip(network.hub_commands())
+    Path("/proc/sys/net/ipv4/ip_forward").write_text("1")  # what leads nowhere is refused, not swallowed
+    started = [(node, _spawn(plan, node)) for node in plan.nodes]
+    pids = {node.name: _first_process(child) for node, child in started}
+    _ip(network.link_commands(pids))
+    for node in plan.nodes:
+        _ip(network.node_commands(node), "nsenter", "-t", str(pids[node.name]), "-n", "--")
+    return pids
+
+
+def _spawn(plan: network.Plan, node: network.NodePlan) -> subprocess.Popen[bytes]:
+    folder = Path(plan.folder)
+    stage = folder / node.name
+    stage.mkdir()
+    namespaces = ["--net", "--mount", "--uts", "--ipc", "--pid", "--fork", "--mount-proc", "--kill-child"]
+    script = [str(HERE / "node.sh"), str(stage), plan.engine, plan.plugin, node.model, str(folder / "etc")]
+    return subprocess.Popen(
+        ["unshare", *namespaces, "sh", *script, str(HERE / "init.py"), node.name], stdout=subprocess.PIPE
+    )
+
+
+def _first_process(child: subprocess.Popen[bytes]) -> int:
+    """Wait until the node says that it is up; its first process is the only child of ``unshare``."""
+    assert child.stdout is not None
+    if child.stdout.readline() != b"up\n":
+        raise RuntimeError(f"a node could not be made: {' '.join(child.args)}")  # type: ignore[arg-type]
+    (pid,) = Path(f"/proc/{child.pid}/task/{child.pid}/children").read_text().split()
+    return int(pid)
+
+
+def _ip(commands: str, *prefix: str) -> None:
+    subprocess.run([*prefix, "ip", "-batch", "-"], input=commands.encode(), check=True)
+
+
+class Hub:
+    """What the first process does once the nodes are there.
+
+    Args:
+        folder: the deployment's state folder, removed when the deployment ends by itself.
+        owner: pidfd of the process whose end is the end of the deployment, unless that process said `KEEP`.
+        control: pipe on which `KEEP` may arrive.
+    """
+
+    def __init__(self, folder: Path, owner: int, control: int) -> None:
+        self._folder = folder
+        self._owner = owner
+        self._control = control
+        self._over = asyncio.Event()
+
+    async def run(self, listener: socket.socket, host: str) -> None:
+        """Serve until told to end."""
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(signal.SIGCHLD, _reap)
+        loop.add_signal_handler(signal.SIGTERM, self._over.set)
+        loop.add_reader(self._owner, self._over.set)
+        loop.add_reader(self._control, self._listen)
+        await forward(listener, host, network.API_PORT)
+        await self._over.wait()
+
+    def _listen(self) -> None:
+        asyncio.get_running_loop().remove_reader(self._control)
+        if os.read(self._control, len(KEEP)) == KEEP:
+            asyncio.get_running_loop().remove_reader(self._owner)
+
+    def end(self) -> None:
+        """End everything in the namespaces and remove the state folder."""
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        try:
+            os.kill(-1, signal.SIGKILL)
+            while True:
+                os.wait()
+        except (ProcessLookupError, ChildProcessError):
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def _reap() -> None:
+    try:
+        while os.waitpid(-1, os.WNOHANG) != (0, 0):
+            pass
+    except ChildProcessError:
+        pass
+
+
+def main() -> None:
+    """Entry point: ``python -m shakedown.embedded.hub FOLDER --listener FD --owner FD --control FD --ready FD``."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    for descriptor in ("listener", "owner", "control", "ready"):
+        parser.add_argument(f"--{descriptor}", type=int, required=True)
+    arguments = parser.parse_args()
+    plan = network.Plan.load(arguments.folder / PLAN)
+    hub = Hub(arguments.folder, arguments.owner, arguments.control)
+    try:
+        pids = make_nodes(plan)
+        with os.fdopen(arguments.ready, "w") as ready:
+            print(json.dumps(pids), file=ready)
+        asyncio.run(hub.run(socket.socket(fileno=arguments.listener), plan.nodes[0].management))
+    finally:
+        hub.end()
+
+
+if __name__ == "__main__":
+    main()

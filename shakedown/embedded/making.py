@@ -1,0 +1,128 @@
+"""The making of a deployment: its plan is written, its outer namespace started, its nodes found."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from shakedown.embedded import describe, hub, machine, network, server
+from shakedown.embedded.deployment import EmbeddedDeployment, Handle
+from shakedown.embedded.faults import Role, Shape
+from shakedown.embedded.node import RunningNode
+from shakedown.embedded.processes import PROC, Process, children, find
+from shakedown.embedded.state import Record, StateFolder
+from shakedown.errors import LaunchError
+
+_NODES: tuple[tuple[Role, str, int], ...] = (("head", "node-a", 12), ("worker", "node-b", 13))
+
+
+def prepare(folder: Path, engine: Path, shape: Shape) -> network.Plan:
+    """Write everything that the hub needs into the state folder."""
+    nodes = tuple(
+        network.NodePlan(
+            name=name,
+            role=role,
+            fabric=str(network.FABRIC[last]),
+            management=str(network.MANAGEMENT[last]),
+            model=str(_model(folder / f"model-{name}", truncated=role in shape.truncated_on)),
+            mtu=shape.mtu[role],
+            fabric_up=role in shape.fabric_up_on,
+            taken_port=network.API_PORT if shape.port_taken and role == "head" else None,
+        )
+        for role, name, last in _NODES
+    )
+    plan = network.Plan(str(folder), str(engine), str(machine.PLUGIN), nodes)
+    etc = folder / "etc"
+    etc.mkdir()
+    (etc / "hosts").write_text(network.hosts_file(nodes))
+    (etc / "resolv.conf").write_text("# no resolver: there is no way out of this deployment\n")
+    plan.save(folder / hub.PLAN)
+    return plan
+
+
+def _model(copy: Path, *, truncated: bool) -> Path:
+    """The model's folder, or a copy of it in which one shard has lost its second half."""
+    if not truncated:
+        return machine.MODEL
+    shutil.copytree(machine.MODEL, copy)
+    shard = sorted(copy.glob("*.safetensors"))[server.SHARDS // 2]
+    os.truncate(shard, shard.stat().st_size // 2)
+    return copy
+
+
+def spawn(folder: StateFolder, record: Record, plan: network.Plan, *, owned: bool) -> EmbeddedDeployment:
+    """Start the hub in its namespaces; it makes the nodes.
+
+    Raises:
+        LaunchError: they could not be made; with what was said about it.
+    """
+    listener = socket.create_server(("127.0.0.1", 0), backlog=512)  # stays in this network namespace
+    answer, told = os.pipe()
+    with listener, tempfile.TemporaryFile() as errors, os.fdopen(answer) as ready:
+        launcher, control = _launch(folder.path, listener, told, errors.fileno())
+        record = record.model_copy(update={"namespaces": find(launcher.pid), "port": listener.getsockname()[1]})
+        folder.write(record)
+        line = ready.readline()
+        if not line:
+            os.close(control)
+            launcher.wait()
+            errors.seek(0)
+            raise LaunchError(f"the nodes could not be made\n{errors.read().decode(errors='replace').strip()}")
+    record = record.model_copy(update=_identities(launcher.pid, json.loads(line)))
+    folder.write(record)
+    nodes = tuple(RunningNode(node, record.nodes[node.name]) for node in plan.nodes)
+    describe.write(folder.deployment_file, nodes, record.port)
+    return EmbeddedDeployment(folder, record, nodes, Handle(launcher, control, owned))
+
+
+def _launch(folder: Path, listener: socket.socket, told: int, errors: int) -> tuple[subprocess.Popen[bytes], int]:
+    """Start the hub; gives its ``unshare`` and the pipe that controls it."""
+    owner = os.pidfd_open(os.getpid())
+    heard, control = os.pipe()
+    descriptors = {"listener": listener.fileno(), "owner": owner, "control": heard, "ready": told}
+    options = [text for name, descriptor in descriptors.items() for text in (f"--{name}", str(descriptor))]
+    launcher = subprocess.Popen(
+        ["unshare", *machine.outer_namespaces(), sys.executable, "-m", "shakedown.embedded.hub", folder, *options],
+        stdin=subprocess.DEVNULL,
+        stdout=errors,
+        stderr=errors,
+        pass_fds=tuple(descriptors.values()),
+        env=os.environ | {"PYTHONPATH": str(machine.ROOT), "PYTHONDONTWRITEBYTECODE": "1"},
+        start_new_session=True,  # Ctrl-C is for the process at the terminal, which then takes this one down
+    )
+    for descriptor in (owner, heard, told):
+        os.close(descriptor)
+    return launcher, control
+
+
+def _identities(launcher: int, pids: dict[str, int]) -> dict[str, object]:
+    """Hub and nodes as this machine counts them.
+
+    Args:
+        launcher: the hub's ``unshare``.
+        pids: first process of each node as the hub counts it, by node name.
+    """
+    (hub_pid,) = children(launcher)
+    seen = {_number_above(pid): pid for child in children(hub_pid) for pid in children(child)}
+    return {"hub": _identity(hub_pid), "nodes": {name: _identity(seen[pid]) for name, pid in pids.items()}}
+
+
+def _number_above(pid: int) -> int:
+    """Number of a node's first process one namespace above its own."""
+    for line in (PROC / str(pid) / "status").read_text().splitlines():
+        if line.startswith("NSpid:"):
+            return int(line.split()[-2])
+    raise LaunchError(f"the kernel does not tell the namespaces of process {pid}")
+
+
+def _identity(pid: int) -> Process:
+    process = find(pid)
+    if process is None:
+        raise LaunchError(f"process {pid} of the deployment ended while it was being made")
+    return process

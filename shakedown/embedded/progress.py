@@ -1,0 +1,29 @@
+"""How the start of a deployment is shown: a live line at a terminal, one line a phase elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import Progress as Bar
+from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from shakedown.embedded.deployment import Progress
+
+
+@contextmanager
+def shown(console: Console | None = None) -> Iterator[Progress]:
+    """Show phases on stderr while the block runs; gives the callback to tell them to."""
+    console = console or Console(stderr=True)
+    if not console.is_terminal:
+        yield lambda phase, elapsed_s: console.print(f"{elapsed_s:6.1f} s  {phase}", highlight=False, soft_wrap=True)
+        return
+    with Bar(SpinnerColumn(), TimeElapsedColumn(), TextColumn("{task.description}"), console=console) as bar:
+        task = bar.add_task("", total=None)
+
+        def tell(phase: str, elapsed_s: float) -> None:
+            bar.console.print(f"[dim]{elapsed_s:6.1f} s[/dim]  {phase}", highlight=False)
+            bar.update(task, description=phase)
+
+        yield tell

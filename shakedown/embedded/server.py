@@ -1,0 +1,140 @@
+"""From a Ray cluster to a served model: start vLLM on the head and wait until it answers, fails or takes too long."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import re
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from shakedown.embedded import cluster
+from shakedown.embedded.faults import Shape
+from shakedown.embedded.network import API_PORT
+from shakedown.embedded.node import LOGS, MODEL, PYTHON, RunningNode
+from shakedown.embedded.processes import Process
+from shakedown.errors import LaunchError
+
+SERVED_NAME = "shakedown-tiny"
+MAX_MODEL_LEN = 4096
+SHARDS = 39
+LOG = LOGS / "vllm-serve.log"
+PARSERS = {"reasoning": "qwen3", "tool_call": "hermes"}
+DEADLINE_S = 180.0
+_POLL_S = 0.2
+_TAIL_LINES = 12
+_ERROR = re.compile(r"^(?:\S.*?)?(?:\w+Error|\w+Exception): ?.*$", re.MULTILINE)
+
+
+def command() -> list[str]:
+    """The command line of the API server."""
+    return [
+        *(str(PYTHON), "-m", "vllm.entrypoints.openai.api_server"),
+        *("--model", str(MODEL), "--served-model-name", SERVED_NAME, "--max-model-len", str(MAX_MODEL_LEN)),
+        *("--host", "0.0.0.0", "--port", str(API_PORT)),  # noqa: S104 - inside a network namespace of ours
+        *("--tensor-parallel-size", "2", "--distributed-executor-backend", "ray"),
+        *("--reasoning-parser", PARSERS["reasoning"]),
+        *("--enable-auto-tool-choice", "--tool-call-parser", PARSERS["tool_call"]),
+        "--enforce-eager",  # compilation takes minutes and gains nothing at this size
+    ]
+
+
+def launch(head: RunningNode, shape: Shape, slow_load_s: float) -> Process:
+    """Start the API server.
+
+    Returns:
+        The process as the head's PID namespace counts it.
+    """
+    variables = cluster.environment(head, shape, slow_load_s)
+    variables["VLLM_HOST_IP"] = head.plan.fabric
+    variables["RAY_ADDRESS"] = f"{cluster.address_of(head, shape)}:{cluster.PORT}"
+    return head.daemon(command(), variables, LOG)
+
+
+def await_ready(
+    head: RunningNode, server: Process, port: int, tell: Callable[[str], None], deadline_s: float = DEADLINE_S
+) -> None:
+    """Wait until the server lives, its health is good and it lists the model.
+
+    Args:
+        head: the node it runs on.
+        server: the process, as the node counts it.
+        port: where it is reached on this machine's loopback.
+        tell: gets a line for people when the start has come further.
+        deadline_s: how long to wait, seconds.
+
+    Raises:
+        LaunchError: the server ended, or was not ready in time; with the relevant lines of its log.
+    """
+    end = time.monotonic() + deadline_s
+    told = ""
+    while not ready(port):
+        if not server.alive(head.proc):
+            raise LaunchError(f"the API server ended before it was ready\n{_excerpt(head)}")
+        if time.monotonic() > end:
+            raise LaunchError(f"the API server was not ready after {deadline_s:g} s\n{_excerpt(head)}")
+        if (now := _last_step(head)) and now != told:
+            told = now
+            tell(now)
+        time.sleep(_POLL_S)
+
+
+def ready(port: int) -> bool:
+    """True if the server is healthy and lists the model."""
+    return _get(port, "/health") is not None and SERVED_NAME in (_get(port, "/v1/models") or "")
+
+
+def _get(port: int, path: str) -> str | None:
+    """Body of a 200 answer, or None."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+    try:
+        connection.request("GET", path)
+        answer = connection.getresponse()
+        body = answer.read().decode(errors="replace")
+    except (OSError, http.client.HTTPException):
+        return None
+    finally:
+        connection.close()
+    return body if answer.status == http.client.OK else None
+
+
+_STEPS = (
+    ("Initializing a V1 LLM engine", "the engine initialises"),
+    ("Creating a new placement group", "Ray places the ranks"),
+    ("distributed_init_method=", "the ranks meet over the fabric"),
+    ("Loading safetensors checkpoint shards", "shards load"),
+    ("Loading weights took", "weights are loaded"),
+    ("init engine (", "the engine is initialised"),
+)
+
+
+def _text(head: RunningNode) -> str:
+    path = head.file(LOG)
+    return path.read_text(errors="replace") if path.exists() else ""
+
+
+def _last_step(head: RunningNode) -> str:
+    text = _text(head)
+    passed = [line for sign, line in _STEPS if sign in text]
+    return passed[-1] if passed else ""
+
+
+def _excerpt(head: RunningNode) -> str:
+    """The errors that the log names, its last lines, and where it is."""
+    text = _text(head)
+    errors = list(dict.fromkeys(match.group().strip() for match in _ERROR.finditer(text)))[-3:]
+    tail = text.splitlines()[-_TAIL_LINES:]
+    parts = [f"errors in the log:\n  {chr(10).join(errors)}"] if errors else []
+    return "\n".join([*parts, f"last lines of {LOG} on {head.name}:", *(f"  {line}" for line in tail)])
+
+
+def models(port: int) -> list[str]:
+    """Ids of the models that the server lists; empty while it does not answer."""
+    body = _get(port, "/v1/models")
+    return [model["id"] for model in json.loads(body)["data"]] if body else []
+
+
+def log_of(head: RunningNode) -> Path:
+    """Where this machine sees the server's log."""
+    return head.file(LOG)
