@@ -52,6 +52,7 @@ def environment(node: RunningNode, shape: Shape, slow_load_s: float) -> dict[str
         "VLLM_CPU_OMP_THREADS_BIND": "nobind",
         "VLLM_CPU_KVCACHE_SPACE": "1",  # GiB a rank
         "VLLM_NO_USAGE_STATS": "1",
+        "TORCHDYNAMO_DISABLE": "1",  # parts of vLLM compile themselves at the first request, --enforce-eager or not
         "RAY_USAGE_STATS_ENABLED": "0",
     }
     if slow_load_s:

@@ -12,6 +12,8 @@ from pathlib import Path
 from shakedown.embedded.network import NodePlan
 from shakedown.embedded.processes import PROC, Process, find
 from shakedown.errors import LaunchError
+from shakedown.inventory.model import NamespaceTarget
+from shakedown.nodes.transport import Namespace
 
 OWN = Path("/run/shakedown")
 PYTHON = OWN / "engine/bin/python"
@@ -60,12 +62,11 @@ class RunningNode:
         """The command that runs ``argv`` on the node with that environment and no other variable.
 
         Raises:
-            LaunchError: the node is gone.
+            NodeUnreachableError: the node is gone.
         """
-        if not self.process.alive():
-            raise LaunchError(f"{self.name} is gone: its first process {self.process.pid} has ended")
         settings = [f"{key}={value}" for key, value in environment.items()]
-        return ["nsenter", "-t", str(self.process.pid), *_namespaces(self.process.pid), "env", "-i", *settings, *argv]
+        target = NamespaceTarget(pid=self.process.pid, started=self.process.started)
+        return Namespace(target).argv(f"exec {shlex.join(['env', '-i', *settings, *argv])}")
 
     def popen(self, argv: Sequence[str], environment: Mapping[str, str]) -> subprocess.Popen[str]:
         """Start a command whose output (stderr with it) is awaited."""
@@ -102,13 +103,6 @@ class RunningNode:
         if self.process.alive():
             argv = ["sh", "-c", f"kill -9 -{leader.pid}"]
             subprocess.run(self.enter(argv, base_environment()), capture_output=True, check=False)
-
-
-def _namespaces(pid: int) -> list[str]:
-    """Options of ``nsenter``: all namespaces of a process, the user namespace first where it is another one."""
-    same_user = (PROC / "self/ns/user").readlink() == (PROC / str(pid) / "ns/user").readlink()
-    ours = ["--net", "--mount", "--uts", "--ipc", "--pid"]
-    return ours if same_user else ["--user", "--preserve-credentials", *ours]
 
 
 def base_environment() -> dict[str, str]:

@@ -7,18 +7,19 @@ plugin cannot act on a real node even where it is found by accident.
 
 import os
 import time
+from typing import Any
 
 
-def _asked_for():
+def _asked_for() -> bool:
     return os.environ.get("SHAKEDOWN_EMBEDDED") == "1"
 
 
-def platform():
+def platform() -> str | None:
     """Entry point of ``vllm.platform_plugins``: name of the platform class, or None."""
     return "shakedown_embedded_platform.RayCpuPlatform" if _asked_for() else None
 
 
-def slow_load():
+def slow_load() -> None:
     """Entry point of ``vllm.general_plugins``: each shard waits SHAKEDOWN_SLOW_LOAD_S seconds before it is read.
 
     It stands in the general group because that is run in every worker before it loads, when the loader can be imported.
@@ -30,7 +31,7 @@ def slow_load():
 
     opened = weight_utils.safe_open
 
-    def safe_open(*arguments, **keywords):
+    def safe_open(*arguments: Any, **keywords: Any) -> Any:
         time.sleep(seconds)
         return opened(*arguments, **keywords)
 

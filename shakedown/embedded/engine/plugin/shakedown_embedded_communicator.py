@@ -11,5 +11,5 @@ class Communicator(CpuCommunicator):
     all of them know: ranks on different nodes then look for a segment that is on the other one.
     """
 
-    def _all_group_ranks_share_shm_group_name(self):
+    def _all_group_ranks_share_shm_group_name(self) -> bool:
         return super()._all_group_ranks_share_shm_group_name() and all(in_the_same_node_as(self.cpu_group))
