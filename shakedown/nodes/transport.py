@@ -6,7 +6,6 @@ deployment file is ever parsed by a shell on the way: the script is the only tex
 
 from __future__ import annotations
 
-import os
 import shlex
 from abc import ABC, abstractmethod
 from pathlib import Path
@@ -64,7 +63,7 @@ class Namespace(Transport):
         self._sudo = sudo
 
     def argv(self, script: str) -> list[str]:
-        """``nsenter`` into all of the process's namespaces, with a login's bare environment and not the caller's.
+        """``nsenter`` into the process's namespaces, with a login's bare environment and not the caller's.
 
         Raises:
             NodeUnreachableError: the process is gone, or its pid belongs to another process now.
@@ -78,10 +77,13 @@ class Namespace(Transport):
                 f"process {pid} started at tick {started}, the deployment file means one that started at "
                 f"{self._target.started}: that node has ended; bring the deployment up again and use its new file"
             )
-        enter = ["nsenter", "-t", str(pid), "-a"]
-        if os.geteuid() != 0:
-            enter.append("--preserve-credentials")
+        enter = ["nsenter", "-t", str(pid), *self._user_namespace(), "--net", "--mount", "--uts", "--ipc", "--pid"]
         return [*enter, "--", "env", "-i", *_LOGIN, f"HOME={Path.home()}", *_shell(script, sudo=self._sudo)]
+
+    def _user_namespace(self) -> tuple[str, ...]:
+        """A node made without root lives in a user namespace of its own, which is entered as the same user."""
+        own, other = (_user_namespace_of(who) for who in ("self", str(self._target.pid)))
+        return () if own == other else ("--user", "--preserve-credentials")
 
     def __str__(self) -> str:
         return f"the namespaces of process {self._target.pid}"
@@ -158,6 +160,13 @@ def start_time(pid: int) -> int | None:
         return None
     after_name = text.rpartition(")")[2].split()
     return int(after_name[19])
+
+
+def _user_namespace_of(process: str) -> str | None:
+    try:
+        return (PROC / process / "ns" / "user").readlink().name
+    except OSError:
+        return None
 
 
 def _shell(script: str, *, sudo: bool) -> list[str]:

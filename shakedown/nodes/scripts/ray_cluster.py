@@ -1,8 +1,9 @@
 # revision: 1
-"""What the GCS at ADDRESS knows: nodes, resources, placement groups, session; printed as JSON.
+"""Whether the GCS can be reached at ADDRESS, and what it knows: nodes, resources, placement groups, session; as JSON.
 
-Arguments: ADDRESS ``tables`` | ``connect``. It reads the tables as Ray's own ``ray status`` does, without becoming a
-driver: no job is created, nothing is written. With ``connect`` only a TCP connection is made.
+Arguments: ADDRESS ``tables`` | ``connect``. With ``connect`` only a TCP connection is made. The tables are those of the
+GCS that this node's own raylet belongs to, wherever that is; without a raylet, of the one at ADDRESS. They are read as
+Ray's own ``ray status`` does, without becoming a driver: no job is created, nothing is written.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import importlib
 import json
 import socket
 import sys
+from pathlib import Path
 from typing import Any
 
 CONNECT_TIMEOUT_S = 3.0
@@ -59,12 +61,26 @@ def _node(row: dict[str, Any], free: dict[str, float]) -> dict[str, Any]:
     }
 
 
+def own_gcs(processes: Path = Path("/proc")) -> str | None:
+    """Address of the GCS by the command line of this node's raylet; None if none runs."""
+    for name in processes.glob("[0-9]*/comm"):
+        try:
+            if name.read_text().strip() == "raylet":
+                arguments = (name.parent / "cmdline").read_text().split("\0")
+                return next(text.partition("=")[2] for text in arguments if text.startswith("--gcs-address="))
+        except (OSError, StopIteration):
+            continue
+    return None
+
+
 def main() -> None:
     """Print the answer."""
     address, what = sys.argv[1:3]
-    answer = connect(address)
-    if answer["reachable"] and what == "tables":
-        answer.update(tables(address))
+    answer: dict[str, Any] = {"declared": connect(address)}
+    if what == "tables":
+        gcs = own_gcs() or address
+        answer["gcs"] = {"address": gcs, **connect(gcs)}
+        answer["tables"] = tables(gcs) if answer["gcs"]["reachable"] else None
     json.dump(answer, sys.stdout, sort_keys=True)
 
 

@@ -49,7 +49,7 @@ class NodeViews:
 
     @cached_property
     def platform(self) -> PlatformView:
-        """Clock, kernel, versions."""
+        """Clock and versions."""
         return self._view(PlatformView)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Clock, kernel and the versions of what must be equal on all nodes."""
+"""The clock, and the versions of what must be equal on all nodes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from shakedown.nodes.backend import EvidenceResult
 from shakedown.nodes.views.base import View
 
 _CLOCK = Command("date +%s.%N")
-_KERNEL = Command("uname -sr")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +29,12 @@ class Clock:
 
 
 class PlatformView(View):
-    """Clock, kernel and versions of one node."""
+    """Clock and versions of one node."""
 
     @classmethod
     def commands(cls, deployment: Deployment, node: Node) -> tuple[Command, ...]:
         """The clock stands first: what is asked before it would widen its uncertainty."""
-        return (_CLOCK, _KERNEL, _versions(deployment, node))
+        return (_CLOCK, _versions(deployment, node))
 
     @cached_property
     def clock(self) -> Clock:
@@ -46,11 +45,6 @@ class PlatformView(View):
         if isinstance(result, EvidenceResult):
             before, after = result.asked, result.answered
         return parse_clock(result.stdout, before, after)
-
-    @cached_property
-    def kernel(self) -> str:
-        """Name and release."""
-        return self._text(_KERNEL).strip()
 
     @cached_property
     def versions(self) -> dict[str, str | None]:

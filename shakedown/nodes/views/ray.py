@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -17,22 +16,22 @@ from shakedown.nodes.views.base import View
 KEPT_VARIABLES = "RAY_|VLLM_|NCCL_|GLOO_|TP_|UCX_|HF_|TORCH_|PYTORCH_|TRITON_|CUDA_|OMP_"
 """Prefixes of the variables that are read from a process; no other variable leaves the node."""
 
+KEPT_ARGUMENTS = "node_ip_address|gcs-address|session-name|log_dir"
+"""Options of the raylet's command line that are read; it has dozens, some of them kilobytes long."""
+
 _RAYLET = f"""
 for process in /proc/[0-9]*; do
     {{ read -r name <"$process/comm"; }} 2>/dev/null && [ "$name" = raylet ] || continue
-    printf 'pid %s\\n' "${{process#/proc/}}"
-    tr '\\0' '\\n' <"$process/cmdline" | sed 's/^/arg /'
+    pid=${{process#/proc/}}
+    printf 'pid %s\\n' "$pid"
+    tr '\\0' '\\n' <"$process/cmdline" | grep -E '^--({KEPT_ARGUMENTS})=' | sed 's/^/arg /'
     tr '\\0' '\\n' <"$process/environ" | grep -E '^({KEPT_VARIABLES})' | sed 's/^/env /'
     [ -r "$process/environ" ] || echo 'denied environ'
+    logs=$(tr '\\0' '\\n' <"$process/cmdline" | sed -n 's/^--log_dir=//p')
+    cat "$logs"/raylet.out* | grep -aE " $pid [0-9]+\\].*MemoryMonitor (disabled|initialized)" | sed 's/^/log /'
 done
 """
-
-_MONITOR = """
-cd {logs} || exit 2
-ls -tr raylet.out raylet.out.* 2>/dev/null | while read -r file; do
-    grep -aE 'MemoryMonitor (disabled|initialized)' "$file"
-done | tail -n 1
-"""
+_RAYLET_COMMAND = Command(_RAYLET, Place.ENGINE, key="raylet: arguments, environment, memory monitor")
 
 _LINE = re.compile(
     r"MemoryMonitor (?:(?P<off>disabled)|initialized with usage threshold at (?P<bytes>\d+) bytes "
@@ -91,13 +90,15 @@ class Raylet:
 
     Attributes:
         pid: on the node.
-        arguments: its command line.
+        arguments: its command line, as far as `KEPT_ARGUMENTS` goes.
         environment: the variables with a prefix of `KEPT_VARIABLES`; None if this user may not read them.
+        monitor_lines: what this very process wrote about its memory monitor into the log of its session.
     """
 
     pid: int
     arguments: tuple[str, ...]
     environment: Mapping[str, str] | None
+    monitor_lines: tuple[str, ...]
 
     def argument(self, name: str) -> str | None:
         """Value of ``--name=VALUE``."""
@@ -122,33 +123,34 @@ class RayView(View):
 
     @classmethod
     def commands(cls, deployment: Deployment, node: Node) -> tuple[Command, ...]:
-        """Nothing here is asked of a node that depends on another answer: one command finds and reads."""
-        return (_gcs(deployment, node), _raylet(), _monitor(deployment), _session(deployment))
+        """One command finds the raylet and reads it, so that none depends on the answer of another."""
+        return (_gcs(deployment, node), _RAYLET_COMMAND)
 
     @cached_property
     def gcs_problem(self) -> str | None:
-        """Why this node cannot connect to the GCS; None if it can."""
-        answer = self._json(_gcs(self._deployment, self._node))
-        return None if answer["reachable"] else str(answer["error"])
+        """Why this node cannot connect to the GCS at the declared address; None if it can."""
+        declared = self._json(_gcs(self._deployment, self._node))["declared"]
+        return None if declared["reachable"] else str(declared["error"])
 
     @cached_property
     def cluster(self) -> Cluster:
         """The tables of the GCS; only the head is asked for them.
 
         Raises:
-            EvidenceError: there is no GCS, or this is not the head.
+            EvidenceError: no GCS answers, or this is not the head.
         """
         answer = self._json(_gcs(self._deployment, self._node))
-        if not answer["reachable"]:
+        if not answer.get("tables"):
+            gcs = answer.get("gcs", {"address": "an address that is asked of the head only"})
             raise EvidenceError(
-                f"no GCS answers {self._node.name} at {gcs_address(self._deployment)}: {answer['error']}"
+                f"no GCS answers {self._node.name} at {gcs['address']}: {gcs.get('error', 'not asked')}"
             )
-        return parse_cluster(answer)
+        return parse_cluster(answer["tables"])
 
     @cached_property
     def raylets(self) -> tuple[Raylet, ...]:
         """All raylets that run on the node."""
-        return parse_raylets(self._text(_raylet()))
+        return parse_raylets(self._text(_RAYLET_COMMAND))
 
     @property
     def raylet(self) -> Raylet:
@@ -177,19 +179,14 @@ class RayView(View):
             )
         return raylet.environment
 
-    @cached_property
+    @property
     def monitor(self) -> Monitor:
-        """What the raylet's log says of its memory monitor.
+        """What the raylet itself wrote about its memory monitor when it started.
 
         Raises:
-            EvidenceError: the log is not there, or holds no such line.
+            EvidenceError: there is no single raylet, or it wrote no such line.
         """
-        return parse_monitor(self._text(_monitor(self._deployment)))
-
-    @cached_property
-    def session(self) -> str:
-        """Name of the session whose folder is the latest on this node."""
-        return self._text(_session(self._deployment)).strip().rpartition("/")[2]
+        return parse_monitor(self.raylet.monitor_lines)
 
 
 def gcs_address(deployment: Deployment) -> str:
@@ -200,19 +197,6 @@ def gcs_address(deployment: Deployment) -> str:
 def _gcs(deployment: Deployment, node: Node) -> Command:
     what = "tables" if node.role == "head" else "connect"
     return python_script("ray_cluster", node.python, gcs_address(deployment), what)
-
-
-def _raylet() -> Command:
-    return Command(_RAYLET, Place.ENGINE, key="raylet: pid, arguments, environment")
-
-
-def _monitor(deployment: Deployment) -> Command:
-    logs = shlex.quote(str(deployment.ray.logs))
-    return Command(_MONITOR.format(logs=logs), Place.ENGINE, key=f"memory monitor lines in {logs}/raylet.out")
-
-
-def _session(deployment: Deployment) -> Command:
-    return Command(f"readlink {shlex.quote(str(deployment.ray.logs.parent))}", Place.ENGINE)
 
 
 def parse_cluster(answer: Mapping[str, Any]) -> Cluster:
@@ -232,32 +216,37 @@ def parse_cluster(answer: Mapping[str, Any]) -> Cluster:
 
 
 def parse_raylets(text: str) -> tuple[Raylet, ...]:
-    """Lines ``pid N``, ``arg TEXT``, ``env NAME=VALUE``, ``denied environ`` -> raylets."""
+    """Lines ``pid N``, ``arg TEXT``, ``env NAME=VALUE``, ``log TEXT``, ``denied environ`` -> raylets."""
     raylets: list[Raylet] = []
-    for block in re.split(r"^pid ", text, flags=re.MULTILINE)[1:]:
+    for block in re.split(r"^pid (?=\d+$)", text, flags=re.MULTILINE)[1:]:
         pid, *lines = block.splitlines()
-        variables = dict(line[4:].partition("=")[::2] for line in lines if line.startswith("env "))
+        said = {
+            kind: tuple(line[4:] for line in lines if line.startswith(kind + " ")) for kind in ("arg", "env", "log")
+        }
         raylets.append(
             Raylet(
                 pid=int(pid),
-                arguments=tuple(line[4:] for line in lines if line.startswith("arg ")),
-                environment=None if "denied environ" in lines else variables,
+                arguments=said["arg"],
+                environment=None
+                if "denied environ" in lines
+                else dict(line.partition("=")[::2] for line in said["env"]),
+                monitor_lines=said["log"],
             )
         )
     return tuple(raylets)
 
 
-def parse_monitor(text: str) -> Monitor:
-    """A line of ``raylet.out`` -> monitor. The wording of Ray 2.53 and of 2.60 is read.
+def parse_monitor(lines: Sequence[str]) -> Monitor:
+    """Lines of ``raylet.out`` about the memory monitor -> what the last one says, in the words of Ray 2.53 or 2.60.
 
     Raises:
         EvidenceError: no line, or one in other words.
     """
-    found = _LINE.search(text)
+    if not lines:
+        raise EvidenceError("raylet.out does not tell whether the memory monitor is on")
+    found = _LINE.search(lines[-1])
     if not found:
-        said = f"in other words: {text.strip()!r}" if text.strip() else "not at all"
-        raise EvidenceError(f"raylet.out tells of the memory monitor {said}")
+        raise EvidenceError(f"raylet.out tells of the memory monitor in other words: {lines[-1]!r}")
     if found["off"]:
-        return Monitor(None, text.strip())
-    share = float(found["share"]) / (100 if found["percent"] else 1)
-    return Monitor(share, text.strip())
+        return Monitor(None, lines[-1])
+    return Monitor(float(found["share"]) / (100 if found["percent"] else 1), lines[-1])
