@@ -50,7 +50,6 @@ def environment(node: RunningNode, shape: Shape, slow_load_s: float) -> dict[str
         "HF_HUB_OFFLINE": "1",
         "OMP_NUM_THREADS": "1",  # two ranks, an engine core and an API server share the cores
         "VLLM_CPU_OMP_THREADS_BIND": "nobind",
-        "VLLM_CPU_KVCACHE_SPACE": "1",  # GiB a rank
         "VLLM_NO_USAGE_STATS": "1",
         "TORCHDYNAMO_DISABLE": "1",  # parts of vLLM compile themselves at the first request, --enforce-eager or not
         "RAY_USAGE_STATS_ENABLED": "0",

@@ -13,22 +13,23 @@ from typing import Self
 
 from shakedown.embedded import cluster, hub, server
 from shakedown.embedded.faults import Shape, shape_of
+from shakedown.embedded.logs import kept_when_failing
 from shakedown.embedded.node import RunningNode
 from shakedown.embedded.state import Record, StateFolder
 from shakedown.outcomes import Stage
 
-Progress = Callable[[str, float], None]
-"""Told what is being done now, and how many seconds this stage has taken so far."""
+Progress = Callable[[str], None]
+"""Told, in a line for people, what is being done now and how many seconds have gone by."""
 
 
-def silent(_phase: str, _elapsed_s: float) -> None:
+def silent(_line: str) -> None:
     """A progress that tells nobody."""
 
 
-def clock(progress: Progress) -> Callable[[str], None]:
-    """A teller that adds the seconds since now."""
+def clock(progress: Progress) -> Progress:
+    """The same progress, told the seconds since now before each phase."""
     begin = time.monotonic()
-    return lambda phase: progress(phase, time.monotonic() - begin)
+    return lambda phase: progress(f"{time.monotonic() - begin:5.1f} s  {phase}")
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,8 @@ class EmbeddedDeployment:
 
     def _form_cluster(self, tell: Callable[[str], None]) -> None:
         try:
-            cluster.form(self.nodes, self._shape, self.record.slow_load_s, tell)
+            with kept_when_failing(self.nodes):
+                cluster.form(self.nodes, self._shape, self.record.slow_load_s, tell)
         except BaseException:
             for node in self.nodes:
                 node.clear()
@@ -105,7 +107,8 @@ class EmbeddedDeployment:
         process = server.launch(head, self._shape, self.record.slow_load_s)
         self._note(server=process)
         try:
-            server.await_ready(head, process, self.record.port, tell)
+            with kept_when_failing(self.nodes):
+                server.await_ready(head, process, self.record.port, tell)
         except BaseException:
             head.kill_group(process)
             raise

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import Progress as Bar
 from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 
@@ -17,13 +18,13 @@ def shown(console: Console | None = None) -> Iterator[Progress]:
     """Show phases on stderr while the block runs; gives the callback to tell them to."""
     console = console or Console(stderr=True)
     if not console.is_terminal:
-        yield lambda phase, elapsed_s: console.print(f"{elapsed_s:6.1f} s  {phase}", highlight=False, soft_wrap=True)
+        yield lambda line: console.print(line, highlight=False, markup=False, soft_wrap=True)
         return
     with Bar(SpinnerColumn(), TimeElapsedColumn(), TextColumn("{task.description}"), console=console) as bar:
         task = bar.add_task("", total=None)
 
-        def tell(phase: str, elapsed_s: float) -> None:
-            bar.console.print(f"[dim]{elapsed_s:6.1f} s[/dim]  {phase}", highlight=False)
-            bar.update(task, description=phase)
+        def tell(line: str) -> None:
+            bar.console.print(line, highlight=False, markup=False)
+            bar.update(task, description=escape(line.partition(" s  ")[2]))
 
         yield tell

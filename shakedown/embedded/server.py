@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import http.client
-import json
 import re
 import time
 from collections.abc import Callable
@@ -11,6 +10,7 @@ from pathlib import Path
 
 from shakedown.embedded import cluster
 from shakedown.embedded.faults import Shape
+from shakedown.embedded.logs import Follower
 from shakedown.embedded.network import API_PORT
 from shakedown.embedded.node import LOGS, MODEL, PYTHON, RunningNode
 from shakedown.embedded.processes import Process
@@ -18,13 +18,15 @@ from shakedown.errors import LaunchError
 
 SERVED_NAME = "shakedown-tiny"
 MAX_MODEL_LEN = 4096
+KV_CACHE_BYTES = 256 * 2**20  # a rank; more than 40 requests of the greatest length
 SHARDS = 39
 LOG = LOGS / "vllm-serve.log"
 PARSERS = {"reasoning": "qwen3", "tool_call": "hermes"}
 DEADLINE_S = 180.0
 _POLL_S = 0.2
-_TAIL_LINES = 12
-_ERROR = re.compile(r"^(?:\S.*?)?(?:\w+Error|\w+Exception): ?.*$", re.MULTILINE)
+_TAIL_LINES = 8
+_ERRORS = 3
+_ERROR = re.compile(r"\b(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception)\b: \S.*")
 
 
 def command() -> list[str]:
@@ -36,6 +38,7 @@ def command() -> list[str]:
         *("--tensor-parallel-size", "2", "--distributed-executor-backend", "ray"),
         *("--reasoning-parser", PARSERS["reasoning"]),
         *("--enable-auto-tool-choice", "--tool-call-parser", PARSERS["tool_call"]),
+        *("--kv-cache-memory-bytes", str(KV_CACHE_BYTES)),
         "--enforce-eager",  # compilation takes minutes and gains nothing at this size
     ]
 
@@ -68,15 +71,16 @@ def await_ready(
         LaunchError: the server ended, or was not ready in time; with the relevant lines of its log.
     """
     end = time.monotonic() + deadline_s
+    follower = Follower(head.file(LOG))
     told = ""
     while not ready(port):
         if not server.alive(head.proc):
-            raise LaunchError(f"the API server ended before it was ready\n{_excerpt(head)}")
+            raise LaunchError(f"the API server ended before it was ready\n{_excerpt(head.file(LOG))}")
         if time.monotonic() > end:
-            raise LaunchError(f"the API server was not ready after {deadline_s:g} s\n{_excerpt(head)}")
-        if (now := _last_step(head)) and now != told:
+            raise LaunchError(f"the API server was not ready after {deadline_s:g} s\n{_excerpt(head.file(LOG))}")
+        if (now := follower.now()) != told:
             told = now
-            tell(now)
+            tell(f"vLLM: {now}")
         time.sleep(_POLL_S)
 
 
@@ -99,42 +103,12 @@ def _get(port: int, path: str) -> str | None:
     return body if answer.status == http.client.OK else None
 
 
-_STEPS = (
-    ("Initializing a V1 LLM engine", "the engine initialises"),
-    ("Creating a new placement group", "Ray places the ranks"),
-    ("distributed_init_method=", "the ranks meet over the fabric"),
-    ("Loading safetensors checkpoint shards", "shards load"),
-    ("Loading weights took", "weights are loaded"),
-    ("init engine (", "the engine is initialised"),
-)
-
-
-def _text(head: RunningNode) -> str:
-    path = head.file(LOG)
-    return path.read_text(errors="replace") if path.exists() else ""
-
-
-def _last_step(head: RunningNode) -> str:
-    text = _text(head)
-    passed = [line for sign, line in _STEPS if sign in text]
-    return passed[-1] if passed else ""
-
-
-def _excerpt(head: RunningNode) -> str:
-    """The errors that the log names, its last lines, and where it is."""
-    text = _text(head)
-    errors = list(dict.fromkeys(match.group().strip() for match in _ERROR.finditer(text)))[-3:]
+def _excerpt(log: Path) -> str:
+    """The errors that the log names, the first (mostly the cause) and the last, and its last lines."""
+    text = log.read_text(errors="replace") if log.exists() else ""
+    errors = list(dict.fromkeys(match.group().strip() for match in _ERROR.finditer(text)))
+    named = errors if len(errors) <= _ERRORS else [*errors[: _ERRORS - 1], errors[-1]]
     tail = text.splitlines()[-_TAIL_LINES:]
-    parts = [f"errors in the log:\n  {chr(10).join(errors)}"] if errors else []
-    return "\n".join([*parts, f"last lines of {LOG} on {head.name}:", *(f"  {line}" for line in tail)])
-
-
-def models(port: int) -> list[str]:
-    """Ids of the models that the server lists; empty while it does not answer."""
-    body = _get(port, "/v1/models")
-    return [model["id"] for model in json.loads(body)["data"]] if body else []
-
-
-def log_of(head: RunningNode) -> Path:
-    """Where this machine sees the server's log."""
-    return head.file(LOG)
+    return "\n".join(
+        [*(f"error in the log: {error}" for error in named), f"last lines of {LOG}:", *(f"  {line}" for line in tail)]
+    )
