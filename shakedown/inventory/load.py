@@ -16,9 +16,10 @@ from shakedown.inventory.consistency import inconsistencies
 from shakedown.inventory.lines import line_of, lines_of
 from shakedown.inventory.model import FILE_VERSION, Deployment
 from shakedown.inventory.problems import Path as KeyPath
-from shakedown.inventory.problems import Problem, dotted, found, printable, unknown_key
+from shakedown.inventory.problems import Problem, dotted, found, unknown_key
 from shakedown.inventory.profile import Profile, load_profile, profile_names
 from shakedown.inventory.schema import TABLES, all_keys, problems_of_types, typed
+from shakedown.text import printable
 
 MOST_BYTES = 1 << 20
 MOST_DEPTH = 8

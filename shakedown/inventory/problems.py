@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from shakedown.text import printable
+
 Path = tuple[str | int, ...]
 """Keys and indices from the root of the file."""
 
@@ -61,11 +63,6 @@ def shown(value: object) -> str:
     if len(text) > MOST_SHOWN:
         text = text[: MOST_SHOWN - 4] + " ..."
     return printable(text)
-
-
-def printable(text: str) -> str:
-    """The text with everything that a terminal might obey written as an escape."""
-    return "".join(char if char.isprintable() else f"\\u{ord(char):04x}" for char in text)
 
 
 def unknown_key(path: Path, known: Iterable[str], elsewhere: Iterable[str]) -> Problem:

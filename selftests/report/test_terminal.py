@@ -1,0 +1,114 @@
+"""The summary that a person acts on."""
+
+from __future__ import annotations
+
+from selftests.report.samples import HOSTILE, a_test, finding, full, run
+from shakedown.outcomes import Severity
+from shakedown.report.results import MetricRecord, Outcome, RunResults
+from shakedown.report.terminal import label_line, summary
+
+
+def text(results: RunResults) -> str:
+    return "\n".join(line.text for line in summary(results))
+
+
+def test_full_run_reads_as_it_should() -> None:
+    assert text(full()) == (
+        """\
+REFUSED: at least one claim does not hold
+2 failed, 1 error, 1 finding that does not block, 1 waived, 2 passed, 4 skipped in 3.2 s
+
+BLOCKER NET-01  title of NET-01
+  node      spark-a
+  found     found on spark-a
+  expected  operstate up
+  node      spark-b
+  found     found on spark-b
+  expected  operstate up
+  at launch the launch hangs without a word
+  remedy    ip link set fab0 up
+            ping -c1 192.168.200.12
+
+WARNING PLT-07  title of PLT-07
+  node      the whole deployment
+  found     found on None
+  expected  operstate up
+  at launch the launch hangs without a word
+  remedy    ip link set fab0 up
+            ping -c1 192.168.200.12
+
+WAIVED MEM-10  title of MEM-10
+  node      spark-b
+  found     found on spark-b
+  expected  operstate up
+  at launch the launch hangs without a word
+  remedy    ip link set fab0 up
+            ping -c1 192.168.200.12
+  waived    until the move
+
+could not be carried out
+  error     tests_infra/test_fabric.py::test_broken
+            ValueError: boom
+
+skipped
+    2  blocked by NET-01 on spark-b
+    1  stage is hosts; this is checked at ray
+    1  no baseline
+
+measured
+  chat_c1  ttft_s.p90                 0.1424 s  PASS n = 40
+  chat_c1  output_tokens_per_s  12346 tokens/s  PASS
+  chat_c4  tpot_s.p50                     none   fewer than 20 samples"""
+    )
+
+
+def test_run_without_tests_says_that_nothing_was_judged() -> None:
+    assert text(run()) == "EMPTY: not a single claim was judged\nno test ran in 3.2 s"
+
+
+def test_blockers_stand_before_warnings_before_waived_whatever_the_order() -> None:
+    results = run(
+        a_test("a", Outcome.XFAILED, finding=finding("AAA-01"), reason="w"),
+        a_test("b", Outcome.FINDING, finding=finding("AAA-02", severity=Severity.INFO)),
+        a_test("c", Outcome.FINDING, finding=finding("AAA-03", severity=Severity.WARNING)),
+        a_test("d", Outcome.FAILED, finding=finding("AAA-04")),
+        exit_status=1,
+    )
+    heads = [line.text.split()[1] for line in summary(results) if "title of" in line.text]
+    assert heads == ["AAA-04", "AAA-03", "AAA-02", "AAA-01"]
+
+
+def test_warning_under_strict_stands_with_the_blockers() -> None:
+    failed = a_test("a", Outcome.FAILED, finding=finding(severity=Severity.WARNING))
+    line = next(line for line in summary(run(failed, exit_status=1)) if "NET-01" in line.text)
+    assert (line.text, line.tone) == ("WARNING NET-01  title of NET-01", "bad")
+
+
+def test_many_places_of_one_fault_are_cut() -> None:
+    tests = [a_test(f"t{n}", Outcome.FAILED, finding=finding(node=f"n{n}")) for n in range(12)]
+    lines = text(run(*tests, exit_status=1)).splitlines()
+    assert sum(line.startswith("  node ") for line in lines) == 8
+    assert "            and 4 more, see the report" in lines
+    assert sum("remedy" in line for line in lines) == 1
+
+
+def test_nothing_a_server_said_reaches_the_terminal_raw() -> None:
+    hostile = finding().model_copy(update={"found": HOSTILE, "remedy": HOSTILE})
+    metric = MetricRecord(name=HOSTILE, value=1, unit=HOSTILE, note=HOSTILE)
+    results = run(
+        a_test("a", Outcome.FAILED, finding=hostile, metrics=(metric,)),
+        a_test("b", Outcome.SKIPPED, reason=HOSTILE),
+        a_test("c", Outcome.ERROR, reason=HOSTILE),
+        errors=(HOSTILE,),
+        exit_status=1,
+    )
+    shown = list(summary(results))
+    assert all(line.text.isprintable() for line in shown)
+    assert any("\\u001b[2J\\u202e" in line.text for line in shown)
+
+
+def test_label_is_said_for_toys_only() -> None:
+    line = label_line(run(label="EMBEDDED"))
+    assert line is not None
+    assert line.text == "EMBEDDED: nothing is said about your machines"
+    assert label_line(run()) is None

@@ -1,0 +1,68 @@
+"""`report.html`: the page of a run, drawn from its results and from nothing else, in one file without any script.
+
+Texts of nodes and servers are on it, so everything is escaped, and the page forbids its browser to load anything.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from shakedown.report import words
+from shakedown.report.results import CheckResult, Outcome, RunResults
+from shakedown.text import printable_lines
+
+FOLDER = Path(__file__).parent
+TEMPLATE = "page.html.jinja"
+
+
+def page(results: RunResults) -> str:
+    """The whole page as text."""
+    return (
+        _environment()
+        .get_template(TEMPLATE)
+        .render(
+            results=results,
+            troubles=words.troubles(results),
+            broken=words.broken(results),
+            skips=words.skip_reasons(results),
+            measured=[test for test in results.tests if test.metrics],
+            suites=[(suite or "other", _of_suite(results, suite)) for suite in (*results.suites, None)],
+            sentence=words.SENTENCE[results.verdict],
+            nothing_said=words.NOTHING_SAID,
+            tally=words.tally(results),
+        )
+    )
+
+
+def _of_suite(results: RunResults, suite: str | None) -> list[CheckResult]:
+    return [test for test in results.tests if test.suite == suite]
+
+
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(FOLDER),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_shown,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"quantity": words.quantity, "lasted": words.lasted, "name": _test_name, "word": _word}
+    environment.globals["Outcome"] = Outcome
+    return environment
+
+
+def _shown(value: Any) -> Any:
+    return printable_lines(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def _test_name(test: CheckResult) -> str:
+    return test.nodeid.rpartition("::")[2]
+
+
+def _word(outcome: Outcome) -> str:
+    return "waived" if outcome is Outcome.XFAILED else outcome.value

@@ -1,0 +1,139 @@
+"""The end of a run as lines for a terminal: what blocks and what to do about it, then everything else, briefly."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from shakedown.report.results import MetricRecord, RunResults, Verdict
+from shakedown.report.words import (
+    NOTHING_SAID,
+    SENTENCE,
+    Trouble,
+    broken,
+    lasted,
+    quantity,
+    skip_reasons,
+    tally,
+    troubles,
+)
+from shakedown.text import printable
+
+Tone = Literal["plain", "heading", "good", "bad", "warn"]
+INDENT = " " * 12
+MOST_PLACES = 8
+_TONE_OF: dict[Verdict, Tone] = {
+    Verdict.ACCEPTED: "good",
+    Verdict.REFUSED: "bad",
+    Verdict.INCOMPLETE: "bad",
+    Verdict.EMPTY: "warn",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line, and how it is meant; colours are the terminal's affair."""
+
+    text: str
+    tone: Tone = "plain"
+
+
+def summary(results: RunResults) -> Iterator[Line]:
+    """All lines of the summary, without the one about the label (see `label_line`).
+
+    What a node or a server said is in it, so that nothing but printable characters leaves this function.
+    """
+    for line in _summary(results):
+        yield Line(printable(line.text), line.tone)
+
+
+def label_line(results: RunResults) -> Line | None:
+    """The last line of a run on the embedded or the simulated deployment; None on real machines."""
+    label = results.deployment.label
+    return Line(f"{label}: {NOTHING_SAID}", "warn") if label else None
+
+
+def _summary(results: RunResults) -> Iterator[Line]:
+    yield from _verdict(results)
+    for trouble in troubles(results):
+        yield from _trouble(trouble)
+    yield from _broken(results)
+    yield from _skipped(results)
+    yield from _metrics(results)
+
+
+def _verdict(results: RunResults) -> Iterator[Line]:
+    tone = _TONE_OF[results.verdict]
+    yield Line(f"{results.verdict.upper()}: {SENTENCE[results.verdict]}", tone)
+    duration = f" in {lasted(results.duration_s)}" if results.duration_s is not None else ""
+    yield Line(f"{tally(results)}{duration}")
+
+
+def _trouble(trouble: Trouble) -> Iterator[Line]:
+    finding = trouble.finding
+    word = "waived" if trouble.waived else finding.severity
+    yield Line("")
+    yield Line(f"{word.upper()} {finding.id}  {finding.title}", "bad" if trouble.blocks else "warn")
+    for place in trouble.places[:MOST_PLACES]:
+        yield from _part("node", place.node)
+        yield from _part("found", place.found)
+        yield from _part("expected", place.expected)
+    if len(trouble.places) > MOST_PLACES:
+        yield from _part("", f"and {len(trouble.places) - MOST_PLACES} more, see the report")
+    yield from _part("at launch", finding.symptom)
+    yield from _part("remedy", finding.remedy)
+    if trouble.waived:
+        yield from _part("waived", trouble.waived)
+
+
+def _part(label: str, text: str) -> Iterator[Line]:
+    first, *rest = text.strip().split("\n")
+    yield Line(f"  {label:<10}{first}")
+    for line in rest:
+        yield Line(f"{INDENT}{line}")
+
+
+def _broken(results: RunResults) -> Iterator[Line]:
+    tests = broken(results)
+    if tests or results.errors:
+        yield Line("")
+        yield Line("could not be carried out", "bad")
+    for test in tests:
+        yield from _part(test.outcome, f"{test.nodeid}\n{test.reason}".rstrip())
+    for error in results.errors:
+        yield from _part("outside", error)
+
+
+def _skipped(results: RunResults) -> Iterator[Line]:
+    reasons = skip_reasons(results)
+    if reasons:
+        yield Line("")
+        yield Line("skipped", "heading")
+    for count, reason in reasons:
+        yield Line(f"{count:>5}  {reason.splitlines()[0]}")
+
+
+def _metrics(results: RunResults) -> Iterator[Line]:
+    rows = [
+        (_short(test.nodeid), metric.name, quantity(metric), _remark(metric), test.verdict or "")
+        for test in results.tests
+        for metric in test.metrics
+    ]
+    if not rows:
+        return
+    yield Line("")
+    yield Line("measured", "heading")
+    widths = [max(len(row[column]) for row in rows) for column in range(3)]
+    for test, name, value, remark, verdict in rows:
+        text = f"  {test:<{widths[0]}}  {name:<{widths[1]}}  {value:>{widths[2]}}  {verdict} {remark}"
+        yield Line(text.rstrip())
+
+
+def _remark(metric: MetricRecord) -> str:
+    samples = f"n = {metric.samples}" if metric.samples is not None else ""
+    return "; ".join(filter(None, (samples, metric.note)))
+
+
+def _short(nodeid: str) -> str:
+    return nodeid.rpartition("::")[2].removeprefix("test_")

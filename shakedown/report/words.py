@@ -1,0 +1,127 @@
+"""How results are put into words: the same in the terminal and on the page."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from shakedown.outcomes import Severity
+from shakedown.report.results import CheckResult, FindingRecord, MetricRecord, Outcome, RunResults, Verdict
+
+NOTHING_SAID = "nothing is said about your machines"
+
+SENTENCE = {
+    Verdict.ACCEPTED: "no blocker was found",
+    Verdict.REFUSED: "at least one claim does not hold",
+    Verdict.INCOMPLETE: "the run was cut off; nothing follows from what is missing",
+    Verdict.EMPTY: "not a single claim was judged",
+}
+NOUN = {
+    Outcome.FAILED: ("failed", "failed"),
+    Outcome.ERROR: ("error", "errors"),
+    Outcome.FINDING: ("finding that does not block", "findings that do not block"),
+    Outcome.XFAILED: ("waived", "waived"),
+    Outcome.PASSED: ("passed", "passed"),
+    Outcome.SKIPPED: ("skipped", "skipped"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a finding was met."""
+
+    node: str
+    found: str
+    expected: str
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """One fault, with all the places where it was met: it is read and remedied once.
+
+    Attributes:
+        finding: any of them; symptom and remedy are the same in all.
+        places: node, found, expected of each.
+        blocks: whether it failed the run.
+        waived: why it was waived; empty where it was not.
+    """
+
+    finding: FindingRecord
+    places: tuple[Place, ...]
+    blocks: bool
+    waived: str = ""
+
+
+def troubles(results: RunResults) -> list[Trouble]:
+    """Every fault that was found, what failed the run first, then by severity, each in the order it was met."""
+    groups: dict[tuple[str, bool, str], list[FindingRecord]] = {}
+    for test in results.tests:
+        if test.finding is not None:
+            waived = test.reason if test.outcome is Outcome.XFAILED else ""
+            blocks = test.outcome in (Outcome.FAILED, Outcome.ERROR)
+            groups.setdefault((test.finding.id, blocks, waived), []).append(test.finding)
+    found = [
+        Trouble(findings[0], tuple(map(_place, findings)), blocks, waived)
+        for (_, blocks, waived), findings in groups.items()
+    ]
+    order = list(Severity)
+    return sorted(found, key=lambda one: (not one.blocks, bool(one.waived), order.index(one.finding.severity)))
+
+
+def broken(results: RunResults) -> tuple[CheckResult, ...]:
+    """The tests that failed or could not be carried out without having found anything: a matter of the suite."""
+    return tuple(test for test in results.of_outcome(Outcome.FAILED, Outcome.ERROR) if test.finding is None)
+
+
+def skip_reasons(results: RunResults) -> list[tuple[int, str]]:
+    """How many tests were skipped for each reason, the most frequent first."""
+    return [(count, reason) for reason, count in _counted(test.reason for test in results.of_outcome(Outcome.SKIPPED))]
+
+
+def tally(results: RunResults) -> str:
+    """Numbers of tests by outcome, in words; those that did not occur are left out."""
+    parts = [
+        f"{results.totals[outcome]} {words[results.totals[outcome] != 1]}"
+        for outcome, words in NOUN.items()
+        if results.totals[outcome]
+    ]
+    return ", ".join(parts) or "no test ran"
+
+
+def quantity(metric: MetricRecord) -> str:
+    """Value and unit: four significant digits, whole numbers whole; ``none`` where there is no value."""
+    if metric.value is None:
+        return "none"
+    size = abs(metric.value)
+    number = f"{metric.value:.0f}" if size >= 1000 else f"{metric.value:.4g}"
+    return f"{number} {metric.unit}".strip()
+
+
+def title(results: RunResults) -> str:
+    """Label, deployment, profile, suites and stages in one line."""
+    deployment = results.deployment
+    parts = [
+        " ".join(filter(None, (deployment.label, deployment.name, f"({deployment.profile})"))),
+        ", ".join(results.suites),
+        f"stage {' -> '.join(results.stages)}" if results.stages else "",
+    ]
+    return ", ".join(filter(None, parts))
+
+
+def lasted(seconds: float) -> str:
+    """A duration for people: ``850 ms``, ``3.2 s``, ``12 min 5 s``."""
+    if seconds < 1:
+        return f"{seconds * 1000:.0f} ms"
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s"
+
+
+def _place(finding: FindingRecord) -> Place:
+    return Place(finding.node or "the whole deployment", finding.found, finding.expected)
+
+
+def _counted(reasons: Iterable[str]) -> list[tuple[str, int]]:
+    return Counter(reason or "no reason given" for reason in reasons).most_common()
