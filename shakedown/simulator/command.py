@@ -1,0 +1,50 @@
+"""The command line of the simulator."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from shakedown.simulator.process import serve
+from shakedown.simulator.settings import Settings, Timing
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Serve until interrupted."""
+    options = _parser().parse_args(arguments)
+    settings = Settings(
+        model=options.model,
+        served_name=options.served_name,
+        root=options.root,
+        max_model_len=options.max_model_len,
+        timing=Timing(options.ttft, options.itl, options.tokens_per_chunk),
+        max_concurrency=options.max_concurrency,
+        api_key=options.api_key,
+        fault=options.fault,
+    )
+    serve(settings, host=options.host, port=options.port, owned=options.owned)
+
+
+def _parser() -> argparse.ArgumentParser:
+    default = Settings()
+    parser = argparse.ArgumentParser(
+        prog="python -m shakedown.simulator",
+        description="A server that speaks like vLLM, with exact timing, exact counts and named faults.",
+    )
+    parser.add_argument("--host", default="127.0.0.1", help="address to bind (%(default)s)")
+    parser.add_argument("--port", type=int, default=0, help="port; 0 takes any free one and says which (%(default)s)")
+    parser.add_argument("--model", type=Path, default=default.model, help="folder with tokenizer and chat template")
+    parser.add_argument("--served-name", default=default.served_name, help="id of the model (%(default)s)")
+    parser.add_argument("--root", default=default.root, help="path that /v1/models reports (%(default)s)")
+    parser.add_argument("--max-model-len", type=int, default=default.max_model_len, help="tokens (%(default)s)")
+    parser.add_argument("--ttft", type=float, default=default.timing.ttft_s, help="s to the first token (%(default)s)")
+    parser.add_argument("--itl", type=float, default=default.timing.itl_s, help="s from token to token (%(default)s)")
+    parser.add_argument("--tokens-per-chunk", type=int, default=1, help="tokens that leave together (%(default)s)")
+    parser.add_argument(
+        "--max-concurrency", type=int, default=default.max_concurrency, help="requests at once (%(default)s)"
+    )
+    parser.add_argument("--api-key", help="bearer token that routes under /v1 ask for")
+    parser.add_argument("--fault", metavar="NAME", help="show this fault")
+    parser.add_argument("--owned", action="store_true", help="end when standard input does")
+    return parser

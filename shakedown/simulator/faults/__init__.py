@@ -1,0 +1,1 @@
+"""Named faults: each changes what its name says and nothing else."""
