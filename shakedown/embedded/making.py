@@ -14,9 +14,10 @@ from pathlib import Path
 from shakedown.embedded import describe, hub, machine, network, server
 from shakedown.embedded.deployment import EmbeddedDeployment, Handle
 from shakedown.embedded.faults import Role, Shape
-from shakedown.embedded.node import RunningNode
+from shakedown.embedded.node import LOGS, PYTHON, RunningNode, base_environment
 from shakedown.embedded.processes import PROC, Process, children, find
 from shakedown.embedded.state import Record, StateFolder
+from shakedown.embedded.waiting import wait_until
 from shakedown.errors import LaunchError
 
 _NODES: tuple[tuple[Role, str, int], ...] = (("head", "node-a", 12), ("worker", "node-b", 13))
@@ -77,8 +78,18 @@ def spawn(folder: StateFolder, record: Record, plan: network.Plan, *, owned: boo
     record = record.model_copy(update=_identities(launcher.pid, json.loads(line)))
     folder.write(record)
     nodes = tuple(RunningNode(node, record.nodes[node.name]) for node in plan.nodes)
+    for node in nodes:
+        _take_port(node)
     describe.write(folder.deployment_file, nodes, record.port)
     return EmbeddedDeployment(folder, record, nodes, Handle(launcher, control, owned))
+
+
+def _take_port(node: RunningNode) -> None:
+    """Let a web server of no use listen where the plan says so, as one that somebody forgot would."""
+    port = node.plan.taken_port
+    if port is not None:
+        node.daemon([str(PYTHON), "-m", "http.server", str(port)], base_environment(), LOGS / "http-server.log")
+        wait_until(lambda: node.listens(port), 10, f"port {port} is taken on {node.name}")
 
 
 def _launch(folder: Path, listener: socket.socket, told: int, errors: int) -> tuple[subprocess.Popen[bytes], int]:
