@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from shakedown.errors import ServerError
-from shakedown.load.engine import Target
+from shakedown.load.target import Target
 from shakedown.load.workload import prompts, server_count
 
 TEMPLATE = 9

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import httpx
@@ -14,31 +14,11 @@ from shakedown.load.answer import RawAnswer, read_answer
 from shakedown.load.probe import ClientHealth, watched
 from shakedown.load.records import RequestRecord
 from shakedown.load.stream import Chunk
+from shakedown.load.target import Target
 
 CONNECT_S = 10.0
 SILENCE_S = 60.0
 """No byte for this long ends a request: ten times the slowest first token that anybody would accept, and no more."""
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """Where requests go.
-
-    Attributes:
-        base_url: scheme, host and port, without ``/v1``.
-        model: name to ask for.
-        api_key: sent as a bearer token, kept out of ``repr``; None sends none.
-    """
-
-    base_url: str
-    model: str
-    api_key: str | None = field(default=None, repr=False)
-
-    @property
-    def headers(self) -> dict[str, str]:
-        """Of every request. No compression: a compressor would hold tokens back."""
-        key = {"Authorization": f"Bearer {self.api_key}"} if self.api_key else {}
-        return {"Accept-Encoding": "identity", **key}
 
 
 @dataclass(frozen=True, slots=True)

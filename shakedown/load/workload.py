@@ -14,7 +14,7 @@ from typing import Any
 import httpx
 
 from shakedown.errors import ServerError
-from shakedown.load.engine import Target
+from shakedown.load.target import Target
 
 WORDS = tuple(
     """
@@ -109,7 +109,7 @@ def compose(target: Target, shape: Shape, n: int, seed: int) -> list[dict[str, A
     ``ignore_eos`` and ``min_tokens`` keep the model from stopping, ``max_tokens`` stops it, so that two runs decode the
     same number of tokens whatever the model would like to say.
     """
-    with httpx.Client(base_url=target.base_url, headers=target.headers, timeout=30.0, trust_env=False) as client:
+    with target.client() as client:
         texts = prompts(server_count(target, client), shape.input_tokens, n, seed)
     return [
         {

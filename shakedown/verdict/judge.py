@@ -1,0 +1,154 @@
+"""What can be said of one measurement: whether it is valid, its limits, its record; and how the record grows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from shakedown.errors import DeploymentFileError
+from shakedown.inventory.model import Slo
+from shakedown.load.metrics import Metrics
+from shakedown.verdict.baseline import Baseline, extend, load_baseline, recorded_run
+from shakedown.verdict.gate import Judgement, Verdict, against_limit, against_record
+
+WORST_FIRST = (Verdict.FAIL, Verdict.INVALID, Verdict.INCONCLUSIVE, Verdict.PASS)
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """One run of one scenario.
+
+    Attributes:
+        scenario: name.
+        metrics: by name.
+        source: what tells this run from every other.
+        conditions: what must be equal for two runs to be compared.
+        invalid: reasons for which nothing of it may be judged.
+        gated: metrics that are held against the record.
+    """
+
+    scenario: str
+    metrics: Metrics
+    source: str
+    conditions: Mapping[str, str]
+    invalid: tuple[str, ...]
+    gated: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Opinion:
+    """What was concluded about some metrics of a measurement.
+
+    Attributes:
+        judgements: one for each limit and each comparison.
+        invalid: reasons for which there are none.
+        unrecorded: why nothing was compared with a record; empty if it was.
+    """
+
+    judgements: tuple[Judgement, ...]
+    invalid: tuple[str, ...] = ()
+    unrecorded: str = ""
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """The worst of all; None where there was nothing to judge against."""
+        if self.invalid:
+            return Verdict.INVALID
+        seen = {judgement.verdict for judgement in self.judgements}
+        return next((verdict for verdict in WORST_FIRST if verdict in seen), None)
+
+    def of(self, verdict: Verdict) -> tuple[Judgement, ...]:
+        """The judgements with that verdict."""
+        return tuple(judgement for judgement in self.judgements if judgement.verdict is verdict)
+
+
+class Judge:
+    """Holds measurements of one deployment against limits and records.
+
+    Args:
+        deployment: its name.
+        slos: limits of its file.
+        folder: where its baselines lie.
+        record: add every valid run that is not slower than the record to it.
+        suffix: of file names, where runs of another size are kept apart.
+    """
+
+    def __init__(self, deployment: str, slos: Sequence[Slo], folder: Path, *, record: bool, suffix: str = "") -> None:
+        self._deployment = deployment
+        self._slos = slos
+        self._folder = folder
+        self._record = record
+        self._suffix = suffix
+        self._records: dict[str, tuple[Baseline | None, str]] = {}
+
+    def opinion(self, measured: Measurement, *, gated: Iterable[str], families: Iterable[str]) -> Opinion:
+        """Judge some metrics of a measurement.
+
+        Args:
+            measured: the measurement.
+            gated: names of metrics to hold against the record.
+            families: first parts of metric names (``ttft_s``) whose limits in ``[[slo]]`` are held here.
+
+        Raises:
+            DeploymentFileError: a limit on a metric that the scenario does not have.
+            BaselineError: the record cannot be used.
+        """
+        if measured.invalid:
+            return Opinion((), invalid=measured.invalid)
+        judgements = list(self._limits(measured, tuple(families)))
+        baseline, note = self._recorded(measured)
+        if baseline is not None:
+            judgements += _compared(measured, baseline, gated)
+        return Opinion(tuple(judgements), unrecorded=note)
+
+    def file_of(self, scenario: str) -> Path:
+        """Where the record of a scenario lies."""
+        return self._folder / f"{scenario}{self._suffix}.json"
+
+    def _limits(self, measured: Measurement, families: tuple[str, ...]) -> Iterable[Judgement]:
+        for slo in self._slos:
+            if slo.scenario != measured.scenario:
+                continue
+            if slo.metric not in measured.metrics:
+                known = ", ".join(sorted(measured.metrics))
+                raise DeploymentFileError(
+                    f"[[slo]] of {slo.scenario}: there is no metric {slo.metric!r}; there are: {known}"
+                )
+            if slo.metric.partition(".")[0] in families:
+                yield against_limit(measured.metrics[slo.metric], highest=slo.max, lowest=slo.min)
+
+    def _recorded(self, measured: Measurement) -> tuple[Baseline | None, str]:
+        """The record as it was before this run, and a note if there was none; this run is added once."""
+        if measured.scenario not in self._records:
+            before = load_baseline(self.file_of(measured.scenario))
+            self._records[measured.scenario] = (before, self._grown(measured, before))
+        return self._records[measured.scenario]
+
+    def _grown(self, measured: Measurement, before: Baseline | None) -> str:
+        name = measured.scenario
+        if not self._record:
+            return "" if before else f"no baseline for {name}: record one with --record-baseline"
+        if before is not None and any(
+            judgement.verdict is Verdict.FAIL for judgement in _compared(measured, before, measured.gated)
+        ):
+            return ""  # a worse run never becomes part of the record; the comparison itself fails
+        run = recorded_run(measured.metrics, measured.source)
+        after = extend(
+            self.file_of(name),
+            Baseline(deployment=self._deployment, scenario=name, conditions=dict(measured.conditions), runs=(run,)),
+        )
+        runs = len(after.runs)
+        return "" if before else f"baseline for {name} recorded ({runs} run): there was nothing to compare with yet"
+
+
+def _compared(measured: Measurement, baseline: Baseline, gated: Iterable[str]) -> list[Judgement]:
+    differences = baseline.differs_in(measured.conditions)
+    if differences:
+        found = f"this run is not equal to the record: {'; '.join(differences)}"
+        return [Judgement(name, Verdict.INVALID, found, "equal load, model and engine") for name in gated]
+    return [
+        against_record(measured.metrics[name], history)
+        for name in gated
+        if (history := baseline.history(name)) and name in measured.metrics
+    ]

@@ -1,0 +1,97 @@
+"""Whether a run of load measured the server at all. If not it is INVALID: neither passed nor failed.
+
+Each rule names what it found. Requests that failed make a run useless, too, but that is the server's doing and a
+check of its own (PF-01).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from shakedown.load.engine import LoadRun
+from shakedown.load.metrics import Metrics, succeeded, ttft
+from shakedown.load.records import RequestRecord, Status
+from shakedown.load.workload import Shape
+
+LAG_SHARE = 0.25
+"""Lag of the client's loop (p99) that is borne, as a share of the shortest time measured: it delays one stamp in a
+hundred by that much, and medians by far less."""
+
+LAG_ALWAYS_BORNE_S = 0.005
+"""Below this a lag is the timer's grain and the scheduler's slice, whatever is measured."""
+
+
+def why_invalid(run: LoadRun, metrics: Metrics, shape: Shape, *, roofline: float | None = None) -> list[str]:
+    """Reasons for which nothing of this run may be compared; empty if it is valid.
+
+    Args:
+        run: as it came from the engine.
+        metrics: of that run.
+        shape: lengths that were asked for.
+        roofline: tokens/s that a single stream cannot exceed on this hardware; None where nobody stated it.
+    """
+    return [
+        *_unfinished(run),
+        *_wrong_lengths(run, shape),
+        *_missing_tokens(run),
+        *_impossible(metrics, roofline),
+        *_busy_client(metrics),
+    ]
+
+
+def _unfinished(run: LoadRun) -> Iterator[str]:
+    if len(run.records) < run.asked or any(record.status is Status.CANCELLED for record in run.records):
+        ended = sum(record.status is not Status.CANCELLED for record in run.records)
+        yield f"cut off by its deadline: {ended} of {run.asked} requests had ended"
+
+
+def _wrong_lengths(run: LoadRun, shape: Shape) -> Iterator[str]:
+    """Only exact lengths make two runs equal work (``ignore_eos`` not honoured, templates that add tokens)."""
+    good = succeeded(run)
+    no_usage = [record for record in good if record.usage is None]
+    if no_usage:
+        yield f"{len(no_usage)} of {len(good)} answers carried no usage: tokens cannot be counted"
+    yield from _counted(good, "completion", shape.output_tokens)
+    yield from _counted(good, "prompt", shape.input_tokens)
+
+
+def _counted(good: list[RequestRecord], kind: str, asked: int) -> Iterator[str]:
+    counts = [getattr(record.usage, f"{kind}_tokens") for record in good if record.usage is not None]
+    wrong = sorted({count for count in counts if count != asked})
+    if wrong:
+        number = sum(count != asked for count in counts)
+        yield f"{number} of {len(counts)} answers had {wrong[0]} to {wrong[-1]} {kind} tokens, {asked} were asked for"
+
+
+def _missing_tokens(run: LoadRun) -> Iterator[str]:
+    good = succeeded(run)
+    without = sum(not record.tokens for record in good)
+    if without:
+        yield f"{without} of {len(good)} answers carried no token at all"
+    backwards = sum(value is not None and value <= 0 for value in map(ttft, good))
+    if backwards:
+        yield f"{backwards} first tokens came before their request was sent"
+
+
+def _impossible(metrics: Metrics, roofline: float | None) -> Iterator[str]:
+    mean, peak = metrics["output_tokens_per_s"].value, metrics["peak_output_tokens_per_s"].value
+    if mean is not None and peak is not None and peak < mean * (1 - 1e-9):
+        yield f"peak rate {peak:.4g} tokens/s lies below the mean {mean:.4g}: chunks held tokens that nobody counted"
+    tpot = metrics["tpot_s.p50"].value
+    if roofline is not None and tpot is not None and tpot * roofline < 1:
+        yield f"one stream decoded {1 / tpot:.4g} tokens/s; the hardware cannot do more than {roofline:.4g}"
+
+
+def _busy_client(metrics: Metrics) -> Iterator[str]:
+    """A client that could not keep up would report its own delay as the server's."""
+    lag = metrics["loop_lag_s.p99"].value
+    lag = metrics["loop_lag_s.max"].value if lag is None else lag
+    times = [metrics[name].value for name in ("ttft_s.p50", "tpot_s.p50")]
+    shortest = min((value for value in times if value is not None), default=None)
+    if lag is None:
+        yield "the client did not watch its own event loop"
+    elif shortest is not None and lag > max(LAG_ALWAYS_BORNE_S, LAG_SHARE * shortest):
+        yield (
+            f"the client was busy: its event loop woke {lag * 1000:.1f} ms late (p99) while the shortest time "
+            f"measured is {shortest * 1000:.1f} ms; close other programs or measure from another machine"
+        )
