@@ -8,6 +8,9 @@ from shakedown.embedded import cluster, network, server
 from shakedown.embedded.node import MODEL, PYTHON, RunningNode
 from shakedown.inventory.write import write_deployment
 
+PLANNED = Path(__file__).parent / "planned.toml"
+"""The same file before any node is made: names, roles and profile are true, process ids and the port are not."""
+
 NAME = "embedded"  # results and baselines of all embedded deployments belong together
 
 

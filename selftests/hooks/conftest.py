@@ -1,0 +1,64 @@
+"""A small project of its own for each test, with the real hooks and a deployment whose stage the test decides."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLE = ROOT / "shakedown" / "simulator" / "deployment.toml"
+
+CONFTEST = """
+import pytest
+from fixtures.deployment import OPENED
+from fixtures.hooks.selection import SELECTION
+from shakedown.launch.opened import Opened
+from shakedown.outcomes import Stage
+
+pytest_plugins = [
+    "fixtures.hooks.options", "fixtures.hooks.selection", "fixtures.hooks.nodes", "fixtures.hooks.gate",
+    "fixtures.deployment", "fixtures.claim",
+]
+
+class Still(Opened):
+    def __init__(self, deployment, stage):
+        self.deployment, self.stage = deployment, stage
+    def reach(self, stage):
+        raise AssertionError("only attached to")
+    def close(self):
+        pass
+
+@pytest.hookimpl(trylast=True)
+def pytest_configure(config):
+    config.stash[OPENED] = Still(config.stash[SELECTION].planned, Stage({stage!r}))
+"""
+
+SETTINGS = """
+[tool.pytest]
+strict = true
+asyncio_default_fixture_loop_scope = "session"
+filterwarnings = ["error"]
+markers = ["infra", "serving", "perf", "check", "requires"]
+"""
+
+Run = Callable[..., pytest.RunResult]
+
+
+@pytest.fixture
+def run(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Run pytest on the given test file at a stage; further arguments are pytest's."""
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.delenv("CI", raising=False)
+    monkeypatch.delenv("SHAKEDOWN_DEPLOYMENT", raising=False)
+
+    def runner(tests: str, *options: str, stage: str = "ray", deployment: str = str(EXAMPLE)) -> pytest.RunResult:
+        pytester.makeconftest(CONFTEST.format(stage=stage))
+        (pytester.path / "pyproject.toml").write_text(SETTINGS)
+        pytester.makepyfile("import pytest\n" + dedent(tests))
+        chosen = ("--deployment", deployment) if deployment else ()
+        return pytester.runpytest_subprocess("-rs", "-v", *chosen, *options)
+
+    return runner

@@ -1,0 +1,62 @@
+"""What may speak when: stages, needs, capabilities, and tests that could never fail."""
+
+from __future__ import annotations
+
+from selftests.hooks.conftest import Run
+
+TWO = """
+pytestmark = pytest.mark.infra
+@pytest.mark.check("NET-01", stages=("hosts", "ray", "serving"))
+def test_nic(node, claim): claim(node.name != "node-b", found="down", expected="up")
+@pytest.mark.check("MEM-01", stages=("ray",), needs=("NET-01",))
+def test_memory(node, claim): claim(True, found="", expected="")
+@pytest.mark.check("RAY-01", stages=("ray",), needs=("MEM-01",))
+def test_pair(claim): claim(True, found="", expected="")
+"""
+
+
+def test_a_failed_need_skips_what_stands_behind_it_on_that_node_only(run: Run) -> None:
+    result = run(TWO)
+    result.assert_outcomes(passed=2, failed=1, skipped=2)
+    result.stdout.fnmatch_lines(["*test_memory?node-a? PASSED*", "*test_memory?node-b? SKIPPED*"])
+
+
+def test_the_reason_names_the_root_and_the_node_through_a_chain_of_needs(run: Run) -> None:
+    result = run(TWO)
+    assert result.stdout.str().count("blocked by NET-01 on node-b") == 2
+
+
+def test_a_check_of_another_stage_is_skipped_and_says_where_it_belongs(run: Run) -> None:
+    result = run(TWO, stage="hosts")
+    result.assert_outcomes(passed=1, failed=1, skipped=3)
+    result.stdout.fnmatch_lines(["*stage is hosts; this is checked at ray*"])
+
+
+def test_a_capability_that_is_not_declared_skips_with_the_key_to_declare(run: Run) -> None:
+    result = run(
+        """
+        @pytest.mark.infra
+        @pytest.mark.requires("serve log")
+        @pytest.mark.check("NET-01", stages=("ray",))
+        def test_it(claim): claim(True, found="", expected="")
+        """
+    )
+    result.assert_outcomes(skipped=1)
+    result.stdout.fnmatch_lines(["*[[]serve[]].log is not declared*"])
+
+
+def test_a_check_that_claims_nothing_fails(run: Run) -> None:
+    result = run(
+        """
+        @pytest.mark.infra
+        @pytest.mark.check("NET-01", stages=("ray",))
+        def test_hollow(claim): pass
+        """
+    )
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*without making a claim*"])
+
+
+def test_a_finding_shows_its_five_parts(run: Run) -> None:
+    result = run(TWO)
+    result.stdout.fnmatch_lines(["*node *node-b*", "*found *down*", "*expected *up*", "*at launch *", "*remedy *"])
