@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from shakedown.engines.vllm.wire import REASONING_FIELDS
+from shakedown.engines.vllm.wire import CHAT, REASONING_FIELDS
 from shakedown.serving.exchange import Exchange
 from shakedown.serving.sse import DONE, Stream, read_stream
 
@@ -36,6 +36,11 @@ class Answer:
     def name(self) -> str:
         """Name of its request in the plan."""
         return self.exchange.name
+
+    @property
+    def is_chat(self) -> bool:
+        """Whether the exchange is a chat completion at all."""
+        return self.exchange.request.path == CHAT
 
     @property
     def streamed(self) -> bool:
@@ -118,6 +123,11 @@ class Answer:
     def completion_tokens(self) -> int | None:
         """Generated tokens as the server counted them, thinking included."""
         return as_int(self.usage.get("completion_tokens"))
+
+    @property
+    def logprobs_asked(self) -> bool:
+        """Whether the request wants log probabilities."""
+        return bool((self.exchange.request.body or {}).get("logprobs"))
 
     def logprobs(self) -> Iterator[Mapping[str, Any]]:
         """Every entry of every logprobs list."""

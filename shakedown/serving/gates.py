@@ -72,6 +72,9 @@ class TwoStageGate:
 DEFAULT = TwoStageGate(p0=0.95, first=StageRule(32, 26), second=StageRule(64, 55))
 """Cheap where all is well (32.3 items on average), and a drop to 0.70 is failed 95 times of 100."""
 
+LIGHT = TwoStageGate(p0=0.95, first=StageRule(16, 12), second=StageRule(32, 26))
+"""For answers of many tokens: half the items, and what is failed for certain is a drop to about one half."""
+
 
 @dataclass(frozen=True, slots=True)
 class Decision:

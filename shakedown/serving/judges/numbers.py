@@ -16,11 +16,10 @@ ROUNDING = 1e-6
 
 
 def finite(answer: Answer) -> Iterator[str]:
-    """No NaN, infinity, null or positive number among the logprobs, no clamp on a sampled token, no bare NaN in JSON."""
+    """No NaN, infinity, null or positive logprob, no clamp on a sampled token, no bare NaN in the JSON."""
     yield from _bare(answer)
     entries = list(answer.logprobs())
-    asked = (answer.exchange.request.body or {}).get("logprobs")
-    if asked and not entries:
+    if answer.logprobs_asked and not entries:
         yield "logprobs were asked for, and there are none"
     for position, entry in enumerate(entries):
         value = entry.get("logprob")

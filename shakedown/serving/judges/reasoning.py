@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 
@@ -39,6 +40,15 @@ def absent(answer: Answer) -> Iterator[str]:
         yield f"neither content nor a call (finish {answer.finish})"
 
 
+def free(answer: Answer) -> Iterator[str]:
+    """SO-04: the thinking beside an answer that is bound to a schema is there, and is no JSON itself."""
+    text = answer.reasoning.strip()
+    if not text:
+        yield f"no reasoning; content is {shortened(answer.content, 80)!r}"
+    elif _is_json_object(text):
+        yield f"the reasoning is JSON: {shortened(text, 80)!r}"
+
+
 def truncated(answer: Answer) -> Iterator[str]:
     """RE-04: thinking that ran into max_tokens is reasoning, and nothing of it is content."""
     limit = (answer.exchange.request.body or {}).get("max_tokens")
@@ -50,3 +60,10 @@ def truncated(answer: Answer) -> Iterator[str]:
         yield f"content is {shortened(answer.content, 80)!r}, expected none"
     if answer.completion_tokens != limit:
         yield f"completion_tokens is {answer.completion_tokens}, max_tokens was {limit}"
+
+
+def _is_json_object(text: str) -> bool:
+    try:
+        return isinstance(json.loads(text), dict)
+    except ValueError:
+        return False

@@ -12,7 +12,7 @@ IN_SECONDS = 10.0
 """Refusing needs no generation: an answer that takes longer has been queued or computed."""
 
 
-def refused(exchange: Exchange, *, limit: int) -> Iterator[str]:
+def refusal_problems(exchange: Exchange, *, limit: int) -> Iterator[str]:
     """LE-03: status 400 within seconds, with a message that names the real limit.
 
     Args:

@@ -14,7 +14,7 @@ from shakedown.serving.judges.framing import repeated_names
 
 
 def valid(answer: Answer) -> Iterator[str]:
-    """TC-01, TC-03: there is a call, and each names a tool that was offered, with arguments of its schema."""
+    """There is a call, and each names a tool that was offered, with arguments of its schema."""
     if not answer.tool_calls:
         yield f"no call (finish {answer.finish}); content is {shortened(answer.content, 90)!r}"
     for call in answer.tool_calls:
@@ -34,6 +34,13 @@ def call_problems(call: ToolCall, tools: Mapping[str, Mapping[str, Any]]) -> Ite
     error = next(iter(jsonschema.Draft202012Validator(tools[call.name]).iter_errors(arguments)), None)
     if error is not None:
         yield f"{call.name}: arguments {shortened(call.arguments, 60)!r} against the schema: {shortened(error.message)}"
+
+
+def required(answer: Answer) -> Iterator[str]:
+    """TC-03: as :func:`valid`; where the request leaves thinking on, the call was thought about."""
+    yield from valid(answer)
+    if answer.thinking and not answer.reasoning.strip():
+        yield "no reasoning, though thinking is on"
 
 
 def streamed(answer: Answer) -> Iterator[str]:

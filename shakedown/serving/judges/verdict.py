@@ -74,6 +74,13 @@ def judge(subjects: Sequence[Subject], rule: Callable[[Subject], Iterable[str]])
     return Verdict(len(subjects), tuple(_violations(subjects, rule)))
 
 
+def judge_together(
+    subjects: Sequence[Subject], rule: Callable[[Sequence[Subject]], Iterable[tuple[str, str]]]
+) -> Verdict:
+    """Apply a rule that compares responses with each other; it yields names of responses and what is wrong."""
+    return Verdict(len(subjects), tuple(Violation(name, found) for name, found in rule(subjects)))
+
+
 def judge_complete(subjects: Sequence[Subject], rule: Callable[[Subject], Iterable[str]]) -> Verdict:
     """As :func:`judge`, but over complete answers only: for invariants that are asked of everything ever sent.
 

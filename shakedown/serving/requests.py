@@ -1,0 +1,88 @@
+"""Builders of requests: everything that matters is said explicitly, so that no server default decides an outcome."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from shakedown.engines.vllm import wire
+from shakedown.serving.exchange import Request
+from shakedown.serving.tasks import Item
+
+GENERATION_DEADLINE_S = 120.0
+"""For one answer among eight: a large model on two small machines writes about 10 tokens/s for each of them."""
+
+ZERO_TOKEN_DEADLINE_S = 15.0
+"""For a request that generates nothing or one token."""
+
+GREEDY = {"temperature": 0.0}
+THINKING = {"temperature": 0.6, "top_p": 0.95}
+"""Sampling while thinking as the model cards of reasoning models ask for: greedy thinking may go round in circles."""
+
+
+def get(path: str) -> Request:
+    """A GET of a route that generates nothing."""
+    return Request("GET", path, deadline_s=ZERO_TOKEN_DEADLINE_S)
+
+
+def post(path: str, body: Mapping[str, Any]) -> Request:
+    """A POST to a route that generates nothing."""
+    return Request("POST", path, body, deadline_s=ZERO_TOKEN_DEADLINE_S)
+
+
+def chat(
+    model: str,
+    messages: Sequence[Mapping[str, Any]],
+    *,
+    max_tokens: int,
+    thinking: bool | None = None,
+    stream: bool = False,
+    tools: Sequence[Mapping[str, Any]] | None = None,
+    about: Mapping[str, Any] | None = None,
+    **fields: Any,
+) -> Request:
+    """A chat completion.
+
+    Args:
+        model: as the server names it.
+        messages: the conversation.
+        max_tokens: limit of generated tokens, thinking included.
+        thinking: switched on or off through the chat template; None leaves it to the server.
+        stream: as events, with a usage chunk at the end.
+        tools: function tools on offer.
+        about: what judges must know and the body does not say.
+        fields: any further field of the body, as it stands.
+    """
+    body: dict[str, Any] = {"model": model, "messages": list(messages), "max_tokens": max_tokens}
+    body |= THINKING if thinking else GREEDY
+    if thinking is not None:
+        body["chat_template_kwargs"] = {"enable_thinking": thinking}
+    if stream:
+        body |= {"stream": True, "stream_options": {"include_usage": True}}
+    if tools:
+        body["tools"] = list(tools)
+    return Request("POST", wire.CHAT, body | fields, deadline_s=GENERATION_DEADLINE_S, about=about or {})
+
+
+def ask(model: str, item: Item, *, thinking: bool, stream: bool, **fields: Any) -> Request:
+    """A generated item as a chat completion; ``about`` says which, so that it can be made and graded again."""
+    return chat(
+        model,
+        item.messages,
+        max_tokens=item.max_tokens.thinking if thinking else item.max_tokens.plain,
+        thinking=thinking,
+        stream=stream,
+        tools=item.tools,
+        about={"family": item.family, "seed": item.seed, "index": item.index},
+        **fields,
+    )
+
+
+def message(
+    model: str, messages: Sequence[Mapping[str, Any]], *, max_tokens: int, stream: bool = False, **fields: Any
+) -> Request:
+    """A message of the Anthropic API; thinking is left to the server, as its clients leave it."""
+    body: dict[str, Any] = {"model": model, "messages": list(messages), "max_tokens": max_tokens, **GREEDY}
+    if stream:
+        body["stream"] = True
+    return Request("POST", wire.MESSAGES, body | fields, deadline_s=GENERATION_DEADLINE_S)
