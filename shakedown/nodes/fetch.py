@@ -13,6 +13,9 @@ from shakedown.nodes.redact import redact
 from shakedown.nodes.session import Session
 from shakedown.nodes.transport import DockerExec, Transport
 
+READY = "@ready"
+"""What the node says once the connection stands: asked from then on, its clock is known to the millisecond."""
+
 
 @dataclass(frozen=True, slots=True)
 class Reach:
@@ -43,26 +46,30 @@ def round_trip(reach: Reach, commands: Sequence[Command], *, ahead: bool) -> Ite
         EvidenceError: a frame that is cut or garbled.
     """
     script = script_of((reach.text(command), command.limit_s) for command in commands)
-    asked = time.time()
     try:
-        session = Session(reach.machine.argv("exec sh -s"), commands[0].limit_s)
+        session = Session(reach.machine.argv(f"echo {READY}; exec sh -s"), commands[0].limit_s)
     except OSError as error:
         raise NodeUnreachableError(f"{reach.node} over {reach.machine}: {error}") from error
     with session:
-        session.send(script)
+        lines = session.lines()
         received = 0
-        for frame, began, arrived in _timed(session, commands):
-            received += 1
-            yield _answer(commands[frame.number], frame, began, (asked, arrived), ahead=ahead)
+        if any(line.strip() == READY.encode() for line, _ in lines):
+            asked = time.time()
+            session.send(script)
+            for frame, began, arrived in _timed(lines, session, commands):
+                received += 1
+                yield _answer(commands[frame.number], frame, began, (asked, arrived), ahead=ahead)
         if received < len(commands):
             raise NodeUnreachableError(_why(reach, session, commands, received))
         session.finish()
 
 
-def _timed(session: Session, commands: Sequence[Command]) -> Iterator[tuple[Frame, float | None, float]]:
+def _timed(
+    lines: Iterator[tuple[bytes, float]], session: Session, commands: Sequence[Command]
+) -> Iterator[tuple[Frame, float | None, float]]:
     """Frames with the time at which the node went on (None if it never did), and the time at which they arrived."""
     waiting: tuple[Frame, float] | None = None
-    for line, arrived in session.lines():
+    for line, arrived in lines:
         frame = parse(line)
         if waiting and frame:
             yield waiting[0], frame.time, waiting[1]

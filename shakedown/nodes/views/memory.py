@@ -13,6 +13,9 @@ from shakedown.nodes.views.base import View
 GIB = 1024**3
 
 _MEMINFO = Command("cat /proc/meminfo")
+_GPU = Command("nvidia-smi --query-gpu=memory.total --format=csv,noheader,nounits")
+
+NO_SUCH_COMMAND = 127
 
 
 class MemoryView(View):
@@ -20,8 +23,8 @@ class MemoryView(View):
 
     @classmethod
     def commands(cls, deployment: Deployment, node: Node) -> tuple[Command, ...]:  # noqa: ARG003 - same for all
-        """One file."""
-        return (_MEMINFO,)
+        """The kernel's account, and whether the accelerators have memory of their own."""
+        return (_MEMINFO, _GPU)
 
     @cached_property
     def info(self) -> dict[str, int]:
@@ -38,6 +41,17 @@ class MemoryView(View):
         """``MemAvailable``, bytes: what could be had without swapping, page cache included."""
         return self._field("MemAvailable")
 
+    @cached_property
+    def weights_live_here(self) -> bool:
+        """Whether the weights take this memory: no accelerator has its own, so they share it or there is none.
+
+        Raises:
+            EvidenceError: nvidia-smi is there and does not answer.
+        """
+        if self._result(_GPU).rc == NO_SUCH_COMMAND:
+            return True
+        return not parse_own_memory(self._text(_GPU))
+
     def _field(self, name: str) -> int:
         if name not in self.info:
             raise EvidenceError(f"/proc/meminfo of {self._node.name} has no {name}")
@@ -48,3 +62,8 @@ def parse_meminfo(text: str) -> dict[str, int]:
     """``/proc/meminfo`` -> bytes by name; counts without a unit stay counts."""
     found = re.findall(r"^(\S+):\s+(\d+)( kB)?$", text, re.MULTILINE)
     return {name: int(number) * (1024 if unit else 1) for name, number, unit in found}
+
+
+def parse_own_memory(text: str) -> tuple[int, ...]:
+    """``nvidia-smi --query-gpu=memory.total`` -> MiB of every GPU that has memory of its own; GB10 says ``[N/A]``."""
+    return tuple(int(line) for line in text.split("\n") if line.strip().isdecimal())

@@ -33,6 +33,9 @@ done
 """
 _RAYLET_COMMAND = Command(_RAYLET, Place.ENGINE, key="raylet: arguments, environment, memory monitor")
 
+DEFAULT_REFRESH_MS = 250
+DEFAULT_THRESHOLD = 0.95
+
 _LINE = re.compile(
     r"MemoryMonitor (?:(?P<off>disabled)|initialized with usage threshold at (?P<bytes>\d+) bytes "
     r"\((?P<share>[\d.]+)(?P<percent>%?) (?:of )?system memory\))"
@@ -250,3 +253,20 @@ def parse_monitor(lines: Sequence[str]) -> Monitor:
     if found["off"]:
         return Monitor(None, lines[-1])
     return Monitor(float(found["share"]) / (100 if found["percent"] else 1), lines[-1])
+
+
+def monitor_setting(environment: Mapping[str, str]) -> float | None:
+    """What a raylet's environment makes of its memory monitor: the threshold, or None where it is disabled.
+
+    Ray's defaults are a look every 250 ms and a threshold of 0.95; a period of 0 disables it.
+    Source: https://docs.ray.io/en/latest/ray-core/scheduling/ray-oom-prevention.html
+
+    Raises:
+        EvidenceError: a value that is no number.
+    """
+    try:
+        if float(environment.get("RAY_memory_monitor_refresh_ms", DEFAULT_REFRESH_MS)) == 0:
+            return None
+        return float(environment.get("RAY_memory_usage_threshold", DEFAULT_THRESHOLD))
+    except ValueError as error:
+        raise EvidenceError(f"a variable of the memory monitor is no number: {error}") from error

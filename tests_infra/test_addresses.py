@@ -1,0 +1,91 @@
+"""Which address Ray and the engine take for a node's own, and whether every node was told the right one."""
+
+from __future__ import annotations
+
+from ipaddress import ip_address
+
+import pytest
+
+from fixtures.claim import Claim
+from shakedown.engines.vllm.environment import HOST_IP, NEVER_COPIED
+from shakedown.inventory.model import Node
+from shakedown.nodes.views.node import NodeViews
+
+pytestmark = pytest.mark.infra
+
+CLUSTER = ("ray", "serving")
+
+
+@pytest.mark.check("RAY-02", stages=("hosts", *CLUSTER))
+def test_no_other_nodes_host_ip_stands_on_the_node(view: NodeViews, node: Node, claim: Claim) -> None:
+    """Where VLLM_HOST_IP stands in a node's own environment, it is that node's fabric address."""
+    value = view.environment.login.get(HOST_IP)
+    claim(
+        value in (None, str(node.fabric_address)),
+        found=f"{HOST_IP}={value} in the environment of whatever is started there",
+        expected=f"{node.fabric_address}, or not set before the launch",
+    )
+
+
+@pytest.mark.check("RAY-01", stages=CLUSTER, needs=("RAY-03",))
+def test_raylet_was_told_the_fabric_address(view: NodeViews, node: Node, claim: Claim) -> None:
+    """Ray runs under the fabric address on every node, not under the one it would have found by itself."""
+    told = view.ray.raylet.argument("node_ip_address")
+    claim(
+        told == str(node.fabric_address),
+        found=f"the raylet runs with --node-ip-address={told}; by itself it would take {_by_itself(view)}",
+        expected=f"--node-ip-address={node.fabric_address}",
+    )
+
+
+@pytest.mark.check("RAY-02", stages=CLUSTER, needs=("RAY-03",))
+def test_engine_will_take_the_fabric_address(view: NodeViews, node: Node, claim: Claim) -> None:
+    """VLLM_HOST_IP in the raylet's environment, or else the default route, gives every node its own fabric address."""
+    value = view.ray.environment.get(HOST_IP)
+    taken = value or _by_itself(view)
+    claim(
+        taken == str(node.fabric_address),
+        found=f"{HOST_IP} is {value or 'not set'} in the raylet's environment, so workers of vLLM take {taken}",
+        expected=f"{HOST_IP}={node.fabric_address}",
+    )
+
+
+@pytest.mark.check("NET-13", stages=CLUSTER, needs=("RAY-03",))
+def test_gloo_is_told_the_fabric_nic(view: NodeViews, node: Node, claim: Claim) -> None:
+    """GLOO_SOCKET_IFNAME, where it is set, names the fabric NIC of that very node."""
+    value = view.ray.environment.get("GLOO_SOCKET_IFNAME")
+    there = ", ".join(view.network.interfaces)
+    claim(
+        value in (None, node.interface),
+        found=f"GLOO_SOCKET_IFNAME={value} in the raylet's environment; NICs of this node: {there}",
+        expected=f"exactly {node.interface}, or not set",
+    )
+
+
+@pytest.mark.check("NET-14", stages=CLUSTER, needs=("RAY-03",))
+def test_gloo_does_not_offer_loopback(view: NodeViews, claim: Claim) -> None:
+    """Unless Gloo is told a NIC, the node's own name resolves to an address that its peers can reach."""
+    told = view.ray.environment.get("GLOO_SOCKET_IFNAME")
+    own = view.environment.own_addresses
+    claim(
+        bool(told) or not any(ip_address(address).is_loopback for address in own),
+        found=f"GLOO_SOCKET_IFNAME is not set and the node's own name resolves to {', '.join(own)}",
+        expected="GLOO_SOCKET_IFNAME set, or a name that resolves to no loopback address",
+    )
+
+
+@pytest.mark.check("ENV-01", stages=CLUSTER, needs=("RAY-03",))
+def test_variables_nobody_hands_over_are_set_everywhere(pair: dict[str, NodeViews], claim: Claim) -> None:
+    """A variable that vLLM copies to no worker is set for Ray on all nodes or on none."""
+    uneven = []
+    for name in NEVER_COPIED:
+        having = [node for node, view in pair.items() if name in view.ray.environment]
+        if having and len(having) < len(pair):
+            lacking = ", ".join(node for node in pair if node not in having)
+            uneven.append(f"{name}: set on {', '.join(having)}, not on {lacking}")
+    claim(not uneven, found="; ".join(uneven), expected="set in the environment of `ray start` on all nodes or on none")
+
+
+def _by_itself(view: NodeViews) -> str:
+    route = view.network.default_route
+    return str(route.source) if route else "none: there is no default route"

@@ -1,0 +1,32 @@
+"""The API port: free before the launch, one server's afterwards."""
+
+from __future__ import annotations
+
+import pytest
+
+from fixtures.claim import Claim
+from shakedown.inventory.model import Deployment
+from shakedown.nodes.views.node import NodeViews
+
+pytestmark = pytest.mark.infra
+
+
+@pytest.mark.check("SRV-01", stages=("hosts", "ray"))
+def test_api_port_is_free(pair: dict[str, NodeViews], deployment: Deployment, claim: Claim) -> None:
+    """Before the model is launched nothing listens on the API port of the head."""
+    head, port = deployment.head.name, deployment.serve.port
+    taken = pair[head].processes.listeners(port)
+    claim(not taken, found="; ".join(map(str, taken)), expected=f"nobody on port {port} of the head", node=head)
+
+
+@pytest.mark.check("SRV-01", stages=("serving",))
+def test_api_port_has_one_server(pair: dict[str, NodeViews], deployment: Deployment, claim: Claim) -> None:
+    """While the model is served exactly one socket listens on the API port of the head."""
+    head, port = deployment.head.name, deployment.serve.port
+    listeners = pair[head].processes.listeners(port)
+    claim(
+        len(listeners) == 1,
+        found="; ".join(map(str, listeners)) or f"nobody listens on port {port}",
+        expected=f"one listening socket on port {port} of the head",
+        node=head,
+    )

@@ -1,0 +1,148 @@
+"""The Ray cluster: who is in it, and what it can give."""
+
+from __future__ import annotations
+
+import pytest
+
+from fixtures.claim import Claim
+from shakedown.inventory.model import Deployment, Node
+from shakedown.nodes.views.node import NodeViews
+from shakedown.nodes.views.ray import RayNode, gcs_address
+
+pytestmark = pytest.mark.infra
+
+CLUSTER = ("ray", "serving")
+
+
+@pytest.mark.check("RAY-05", stages=("hosts",))
+def test_no_earlier_ray_is_there(view: NodeViews, deployment: Deployment, claim: Claim) -> None:
+    """Before a launch no Ray process runs on any node, and nothing listens on Ray's port."""
+    left = (*view.processes.ray, *(str(listener) for listener in view.processes.listeners(deployment.ray.port)))
+    claim(not left, found="; ".join(left), expected=f"no raylet, no gcs_server, nothing on port {deployment.ray.port}")
+
+
+@pytest.mark.check("RAY-08", stages=CLUSTER, needs=("NET-06",))
+def test_node_connects_to_the_gcs(view: NodeViews, deployment: Deployment, claim: Claim) -> None:
+    """Every node can connect to the head's GCS at the head's fabric address."""
+    problem = view.ray.gcs_problem
+    claim(problem is None, found=f"{gcs_address(deployment)}: {problem}", expected="a TCP connection")
+
+
+@pytest.mark.check("RAY-03", stages=CLUSTER, needs=("RAY-08",))
+def test_node_is_in_the_cluster(
+    view: NodeViews, pair: dict[str, NodeViews], deployment: Deployment, claim: Claim
+) -> None:
+    """Every declared node is alive in the cluster."""
+    cluster = _head(pair, deployment).ray.cluster
+    claim(
+        _row(view, cluster.alive) is not None,
+        found="alive in the cluster: " + (", ".join(str(row) for row in cluster.alive) or "nobody"),
+        expected=f"{view.node.name}, under an address of this node",
+    )
+
+
+@pytest.mark.check("RAY-01", stages=CLUSTER, needs=("RAY-03",))
+def test_cluster_knows_the_node_by_its_fabric_address(
+    view: NodeViews, node: Node, pair: dict[str, NodeViews], deployment: Deployment, claim: Claim
+) -> None:
+    """The cluster knows every node by its fabric address."""
+    row = _row(view, _head(pair, deployment).ray.cluster.alive)
+    address = row.address if row else "no address"
+    owner = next(
+        (nic for nic in view.network.interfaces.values() if any(str(a.ip) == address for a in nic.addresses)), None
+    )
+    claim(
+        address == str(node.fabric_address),
+        found=f"{address}, on {owner.name if owner else 'no NIC of this node'}",
+        expected=f"{node.fabric_address} on {node.interface}",
+    )
+
+
+@pytest.mark.check("RAY-07", stages=CLUSTER)
+def test_cluster_holds_nobody_else(pair: dict[str, NodeViews], deployment: Deployment, claim: Claim) -> None:
+    """The cluster holds no dead node and no node that is not declared."""
+    cluster = _head(pair, deployment).ray.cluster
+    ours = [_row(view, cluster.alive) for view in pair.values()]
+    strangers = [row for row in cluster.nodes if row not in ours]
+    claim(
+        not strangers,
+        found="; ".join(f"{row} {row.death}".strip() for row in strangers),
+        expected=f"exactly {', '.join(pair)}, alive, and no row of an earlier life",
+    )
+
+
+@pytest.mark.check("RAY-07", stages=CLUSTER, needs=("RAY-03",))
+def test_raylets_are_of_one_session(pair: dict[str, NodeViews], deployment: Deployment, claim: Claim) -> None:
+    """The raylets of all nodes belong to the session that the head's GCS knows."""
+    session = _head(pair, deployment).ray.cluster.session
+    sessions = {name: view.ray.raylet.argument("session-name") for name, view in pair.items()}
+    claim(
+        set(sessions.values()) == {session},
+        found=", ".join(f"{name} {own}" for name, own in sessions.items()),
+        expected=f"{session} on all nodes",
+    )
+
+
+@pytest.mark.check("RAY-03", stages=CLUSTER, needs=("RAY-03", "RAY-01"))
+def test_cluster_has_what_the_engine_will_ask_for(
+    view: NodeViews, node: Node, pair: dict[str, NodeViews], deployment: Deployment, claim: Claim
+) -> None:
+    """Every node offers the resource of its fabric address and as many accelerators as are declared."""
+    row = _row(view, _head(pair, deployment).ray.cluster.alive)
+    resources = row.resources if row else {}
+    wanted = f"node:{node.fabric_address}"
+    claim(
+        wanted in resources and resources.get("GPU", 0) >= node.gpus,
+        found=", ".join(f"{name} {amount:g}" for name, amount in sorted(resources.items())),
+        expected=f"{wanted}, and GPU at least {node.gpus}",
+    )
+
+
+@pytest.mark.check("RAY-06", stages=("ray",), needs=("RAY-03",))
+def test_accelerators_are_free(pair: dict[str, NodeViews], deployment: Deployment, claim: Claim) -> None:
+    """Before the model is launched no accelerator of the cluster is reserved."""
+    cluster = _head(pair, deployment).ray.cluster
+    held = [f"{row}: {_used(row):g} of {row.resources['GPU']:g} GPU" for row in cluster.alive if _used(row)]
+    held += [f"placement group {id[:8]} {state}" for id, state in cluster.groups.items() if state != "REMOVED"]
+    claim(not held, found="; ".join(held), expected="all accelerators available, no placement group")
+
+
+@pytest.mark.check("RAY-06", stages=("serving",), needs=("RAY-03",))
+def test_accelerators_are_taken_by_the_model(pair: dict[str, NodeViews], deployment: Deployment, claim: Claim) -> None:
+    """While the model is served, its ranks hold as many accelerators as were declared, and nobody holds more."""
+    cluster = _head(pair, deployment).ray.cluster
+    used = sum(_used(row) for row in cluster.alive)
+    ranks = deployment.serve.tensor_parallel * deployment.serve.pipeline_parallel
+    groups = [id for id, state in cluster.groups.items() if state == "CREATED"]
+    claim(
+        used == ranks and len(groups) == 1,
+        found=f"{used:g} GPU reserved, by {len(groups)} placement groups",
+        expected=f"{ranks} (tensor_parallel x pipeline_parallel), by one",
+    )
+
+
+@pytest.mark.check("RAY-11", stages=("hosts", *CLUSTER))
+def test_versions_are_equal(pair: dict[str, NodeViews], deployment: Deployment, claim: Claim) -> None:
+    """Python, Ray and the engine are installed and have the same versions on all nodes."""
+    names = ("python", "ray", deployment.serve.engine, "torch")
+    uneven = []
+    for name in names:
+        versions = {node: view.platform.versions.get(name) for node, view in pair.items()}
+        if None in versions.values() or len(set(versions.values())) > 1:
+            uneven.append(name + ": " + ", ".join(f"{node} {found or 'none'}" for node, found in versions.items()))
+    claim(not uneven, found="; ".join(uneven), expected=f"the same {', '.join(names)} on all nodes")
+
+
+def _head(pair: dict[str, NodeViews], deployment: Deployment) -> NodeViews:
+    return pair[deployment.head.name]
+
+
+def _row(view: NodeViews, rows: tuple[RayNode, ...]) -> RayNode | None:
+    """The row whose address is one of this node's: by name it could be another machine of the same name."""
+    own = {str(address.ip) for nic in view.network.interfaces.values() for address in nic.addresses}
+    own -= {"127.0.0.1"}
+    return next((row for row in rows if row.address in own), None)
+
+
+def _used(row: RayNode) -> float:
+    return row.resources.get("GPU", 0) - row.available.get("GPU", 0)
