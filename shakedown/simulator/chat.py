@@ -27,18 +27,13 @@ PATH = "/v1/chat/completions"
 
 @dataclass(slots=True)
 class Chat:
-    """A chat request on its way.
-
-    Attributes:
-        thinking: whether the prompt leaves it to the model to think.
-    """
+    """A chat request on its way."""
 
     request: ChatRequest
     job: Job
     id: str
     created: int
     model: str
-    thinking: bool
     parser: type[OutputParser]
 
 
@@ -83,11 +78,11 @@ async def start(server: Server, request: ChatRequest) -> Chat:
     text = _with_thinking(server, request, prompt, reasoning, content) if thinking else content
     output = decide(server.model, text, limits)
 
-    job = Job(prompt_ids, [replace(output) for _ in range(request.choices)], written.family, bool(request.stream))
+    job = Job(prompt_ids, [replace(output) for _ in range(request.choices)], written.family, thinking)
     await server.engine.admit(job)
     default = OutputParser if server.settings.reasoning_parser else NoReasoningParser
     parser = server.fault.parser(default, streamed=bool(request.stream))
-    return Chat(request, job, f"chatcmpl-{new_id()}", int(time.time()), server.settings.served_name, thinking, parser)
+    return Chat(request, job, f"chatcmpl-{new_id()}", int(time.time()), server.settings.served_name, parser)
 
 
 def _with_thinking(server: Server, request: ChatRequest, prompt: str, thinking: str, content: str) -> str:
@@ -273,7 +268,7 @@ def _call_head() -> dict[str, Any]:
 
 def _parser(server: Server, chat: Chat) -> OutputParser:
     tools = bool(chat.request.tools) and chat.request.tool_choice != "none"
-    return chat.parser(server.model, thinking=chat.thinking, tools=tools)
+    return chat.parser(server.model, thinking=chat.job.thinking, tools=tools)
 
 
 def _usage(server: Server, chat: Chat, generated: int, reasoned: int) -> dict[str, Any]:

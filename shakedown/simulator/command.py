@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from shakedown.simulator.faults.registry import FAULTS, listing
 from shakedown.simulator.process import serve
 from shakedown.simulator.settings import Settings, Timing
 
@@ -13,6 +15,9 @@ from shakedown.simulator.settings import Settings, Timing
 def main(arguments: Sequence[str] | None = None) -> None:
     """Serve until interrupted."""
     options = _parser().parse_args(arguments)
+    if options.list_faults:
+        sys.stdout.write(listing() + "\n")
+        return
     settings = Settings(
         model=options.model,
         served_name=options.served_name,
@@ -45,6 +50,7 @@ def _parser() -> argparse.ArgumentParser:
         "--max-concurrency", type=int, default=default.max_concurrency, help="requests at once (%(default)s)"
     )
     parser.add_argument("--api-key", help="bearer token that routes under /v1 ask for")
-    parser.add_argument("--fault", metavar="NAME", help="show this fault")
+    parser.add_argument("--fault", choices=tuple(FAULTS), metavar="NAME", help="show this fault")
+    parser.add_argument("--list-faults", action="store_true", help="say which faults there are, and end")
     parser.add_argument("--owned", action="store_true", help="end when standard input does")
     return parser

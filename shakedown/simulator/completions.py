@@ -79,7 +79,7 @@ def _job(server: Server, request: CompletionRequest, prompt: str | list[int]) ->
     if constraint and not server.fault.ignores_schema():
         content = constraint.fit(content)
     outputs = [decide(server.model, content, limits) for _ in range(request.choices)]
-    return Job(ids, outputs, streamed=bool(request.stream))
+    return Job(ids, outputs)
 
 
 async def body(server: Server, completion: Completion) -> dict[str, Any]:

@@ -24,17 +24,19 @@ class Job:
         prompt_ids: the prompt.
         outputs: one for each choice, fixed before the first token.
         family: which task the prompt was recognised as, if any.
-        streamed: whether tokens leave one by one.
+        thinking: whether the outputs begin with reasoning.
         scheduled: loop time at which it got its place.
+        marks: what a fault remembers about it.
     """
 
     prompt_ids: Sequence[int]
     outputs: list[Output]
     family: str | None = None
-    streamed: bool = False
+    thinking: bool = False
     arrived: float = field(default_factory=lambda: asyncio.get_running_loop().time())
     scheduled: float = 0.0
     tokens_out: int = 0
+    marks: set[str] = field(default_factory=set)
 
     @property
     def length(self) -> int:
@@ -138,12 +140,12 @@ class Engine:
     def _count(self, job: Job, positions: range) -> None:
         now = asyncio.get_running_loop().time()
         if job.tokens_out == 0 and positions.start == 0:
-            self._metrics.prompt_tokens.inc(self._fault.counted(len(job.prompt_ids)))
+            self._metrics.prompt_tokens.inc(len(job.prompt_ids))
             self._metrics.cache_queries.inc(len(job.prompt_ids))
             self._metrics.first_token.observe(now - job.arrived)
             self._metrics.prefill.observe(now - job.scheduled)
         new = sum(len(output.ids[positions.start : positions.stop]) for output in job.outputs)
-        self._metrics.generation_tokens.inc(self._fault.counted(new))
+        self._metrics.generation_tokens.inc(self._fault.counted(new, first=positions.start == 0))
         job.tokens_out = positions.stop
 
     def _count_finished(self, job: Job, now: float) -> None:

@@ -63,6 +63,11 @@ class OutputParser:
         self._calls = 0
         self.reasoning_tokens = 0
 
+    @property
+    def in_reasoning(self) -> bool:
+        """Whether the reasoning has not ended yet."""
+        return self._state is _State.REASONING
+
     def feed(self, ids: Sequence[int], pieces: Sequence[str]) -> Delta:
         """What these tokens add."""
         delta = Delta()

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from shakedown.errors import LaunchError
 
@@ -62,21 +64,23 @@ def running_simulator(
     }
     given = [text for name, value in options.items() if value is not None for text in (name, str(value))]
     command = [sys.executable, "-m", "shakedown.simulator", "--owned", *given]
-    process = subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=_ROOT
-    )
-    try:
-        yield _ready(process)
-    finally:
-        _end(process)
+    with tempfile.TemporaryFile("w+") as complaints:  # a pipe that nobody reads would fill up and stop the simulator
+        process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=complaints, text=True, cwd=_ROOT
+        )
+        try:
+            yield _ready(process, complaints)
+        finally:
+            _end(process)
 
 
-def _ready(process: subprocess.Popen[str]) -> Running:
+def _ready(process: subprocess.Popen[str], complaints: IO[str]) -> Running:
     """Wait for the line that says where it is; the pipe closes if it never comes."""
-    assert process.stdout is not None and process.stderr is not None  # noqa:
+    assert process.stdout is not None
     line = process.stdout.readline()
     if not line:
-        raise LaunchError(f"the simulator did not start:\n{process.stderr.read().strip()}")
+        complaints.seek(0)
+        raise LaunchError(f"the simulator did not start:\n{complaints.read().strip()}")
     said = json.loads(line)
     return Running(said["base_url"], said["pid"])
 
@@ -90,6 +94,5 @@ def _end(process: subprocess.Popen[str]) -> None:
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
-    for pipe in (process.stdout, process.stderr):
-        if pipe is not None:
-            pipe.close()
+    if process.stdout is not None:
+        process.stdout.close()

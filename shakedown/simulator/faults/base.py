@@ -23,7 +23,7 @@ class Fault:
     Attributes:
         name: as it is asked for.
         summary: what is wrong, for ``--list-faults``.
-        source: the public defect that it reproduces, if one is known.
+        source: the public report that it reproduces, if there is one.
     """
 
     name = "none"
@@ -80,8 +80,9 @@ class Fault:
             ApiError: generation fails at that point.
         """
 
-    def counted(self, tokens: int) -> int:
-        """How many of these tokens the metrics see."""
+    def counted(self, tokens: int, *, first: bool) -> int:
+        """How many generated tokens the metrics see; ``first`` if the request's first token is among them."""
+        del first
         return tokens
 
     def body(self, path: str, body: dict[str, Any]) -> dict[str, Any]:

@@ -1,16 +1,75 @@
-"""All named faults."""
+"""All named faults, in the order of a request's way through the server."""
 
 from __future__ import annotations
 
+from shakedown.simulator.faults import (
+    accounting,
+    answers,
+    anthropic,
+    identity,
+    limits,
+    load,
+    reasoning,
+    streaming,
+    tools,
+)
 from shakedown.simulator.faults.base import Fault
 
-FAULTS: dict[str, type[Fault]] = {}
+_ALL: tuple[type[Fault], ...] = (
+    identity.WrongModelId,
+    identity.ShortMaxModelLen,
+    identity.TokenizerManglesUnicode,
+    identity.RouteMissing,
+    identity.HealthWithoutEngine,
+    answers.WrongAnswers,
+    answers.ExclamationMarks,
+    answers.SchemaIgnored,
+    answers.SwappedNonce,
+    answers.NanLogprobs,
+    reasoning.ReasoningInContent,
+    reasoning.LeakedEndTag,
+    reasoning.ReasoningMissingInStream,
+    reasoning.ThinkingNotOff,
+    reasoning.StreamAnswerAsReasoning,
+    reasoning.TruncatedThinkingAsContent,
+    streaming.MissingDone,
+    streaming.MalformedEvent,
+    streaming.StreamNullFinishReason,
+    streaming.StreamUsageMissing,
+    streaming.EarlyEmptyChunk,
+    accounting.UsageTotalWrong,
+    accounting.PromptTokensWrong,
+    accounting.NullFinishReason,
+    accounting.MetricsUndercount,
+    tools.ToolCallInContent,
+    tools.ToolArgumentsLoseBrace,
+    tools.ToolFinishReasonStop,
+    limits.Oversize500,
+    limits.DiesAfterOversize,
+    limits.WrongOversizeLimit,
+    anthropic.CountTokensDiffers,
+    anthropic.MessagesUsageDiffers,
+    anthropic.MessagesThinkingLost,
+    load.SlowFirstToken,
+    load.SlowDecode,
+    load.ErrorsUnderLoad,
+    load.StallUnderConcurrency,
+)
+FAULTS: dict[str, type[Fault]] = {fault.name: fault for fault in _ALL}
 
 
 def fault_named(name: str | None) -> Fault:
-    """The fault of that name; a healthy server for none.
+    """A fault by its name; a healthy server without one.
 
     Raises:
-        KeyError: unknown.
+        KeyError: there is none of that name.
     """
     return FAULTS[name]() if name else Fault()
+
+
+def listing() -> str:
+    """All faults for people: name, what is wrong, and where such a server was met."""
+    width = max(map(len, FAULTS))
+    return "\n".join(
+        f"{fault.name:<{width}}  {fault.summary}{f' ({fault.source})' if fault.source else ''}" for fault in _ALL
+    )

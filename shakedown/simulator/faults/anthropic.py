@@ -1,0 +1,72 @@
+"""What ``/v1/messages`` says is not what the chat route says."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
+
+from shakedown.simulator.faults.base import Event, Fault
+from shakedown.simulator.messages import COUNT_PATH, PATH
+
+
+class CountTokensDiffers(Fault):
+    """Counted before the template is applied."""
+
+    name = "count-tokens-differs"
+    summary = "/v1/messages/count_tokens counts two tokens less than the prompt has"
+
+    def body(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
+        """Two less."""
+        return {**body, "input_tokens": body["input_tokens"] - 2} if path == COUNT_PATH else body
+
+
+class MessagesUsageDiffers(Fault):
+    """The translation loses part of the prompt's count."""
+
+    name = "messages-usage-differs"
+    summary = "usage.input_tokens of /v1/messages is two less than the prompt has"
+
+    def body(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
+        """In whole answers."""
+        return _with_less_usage(body) if path == PATH else body
+
+    async def events(self, path: str, events: AsyncIterator[Event]) -> AsyncIterator[Event]:
+        """At the start and at the end of streams."""
+        async for event in events:
+            if path != PATH or not isinstance(event, Mapping):
+                yield event
+            elif "message" in event:
+                yield {**event, "message": _with_less_usage(event["message"])}
+            else:
+                yield _with_less_usage(event) if "usage" in event else event
+
+
+class MessagesThinkingLost(Fault):
+    """The translation knows text and tools only."""
+
+    name = "messages-thinking-lost"
+    summary = "/v1/messages has no thinking blocks"
+
+    def body(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
+        """In whole answers."""
+        if path != PATH:
+            return body
+        return {**body, "content": [block for block in body["content"] if block["type"] != "thinking"]}
+
+    async def events(self, path: str, events: AsyncIterator[Event]) -> AsyncIterator[Event]:
+        """In streams, where the blocks after it move up."""
+        lost: set[int] = set()
+        async for event in events:
+            if path == PATH and isinstance(event, Mapping) and "index" in event:
+                index = event["index"]
+                if event.get("content_block", {}).get("type") == "thinking":
+                    lost.add(index)
+                if index not in lost:
+                    yield {**event, "index": index - sum(other < index for other in lost)}
+            else:
+                yield event
+
+
+def _with_less_usage(holder: Mapping[str, Any]) -> dict[str, Any]:
+    usage = holder["usage"]
+    return {**holder, "usage": {**usage, "input_tokens": usage["input_tokens"] - 2}}

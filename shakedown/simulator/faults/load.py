@@ -1,0 +1,75 @@
+"""Slow, or wrong only when there is company."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from http import HTTPStatus
+from typing import TYPE_CHECKING
+
+from shakedown.simulator.errors import ApiError
+from shakedown.simulator.faults.base import Fault
+from shakedown.simulator.settings import Settings
+
+if TYPE_CHECKING:
+    from shakedown.simulator.engine import Engine, Job
+
+_COMPANY = 3
+_SLOWER = 4
+_STALL_S = 0.5
+
+
+class SlowFirstToken(Fault):
+    """Prefill takes four times as long."""
+
+    name = "slow-first-token"
+    summary = "the first token comes four times as late"
+
+    def configure(self, settings: Settings) -> Settings:
+        """Nothing else changes."""
+        timing = replace(settings.timing, ttft_s=settings.timing.ttft_s * _SLOWER)
+        return replace(settings, timing=timing)
+
+
+class SlowDecode(Fault):
+    """Decoding takes four times as long."""
+
+    name = "slow-decode"
+    summary = "tokens after the first come four times as slowly"
+
+    def configure(self, settings: Settings) -> Settings:
+        """Nothing else changes."""
+        return replace(settings, timing=replace(settings.timing, itl_s=settings.timing.itl_s * _SLOWER))
+
+
+class ErrorsUnderLoad(Fault):
+    """Late failures inside a stream that began with 200: easily taken for a short success."""
+
+    name = "errors-under-load"
+    summary = "with three or more requests running every third one fails after its first token"
+    source = "vllm-project/vllm#57519"
+
+    def __init__(self) -> None:
+        self._in_company = 0
+
+    def during_generation(self, engine: Engine, job: Job, position: int) -> None:
+        """Chosen at the first token, failed at the next."""
+        if position == 0 and len(engine.running) >= _COMPANY:
+            self._in_company += 1
+            if self._in_company % 3 == 0:
+                job.marks.add(self.name)
+        elif position and self.name in job.marks:
+            raise ApiError(HTTPStatus.INTERNAL_SERVER_ERROR, "EngineCore encountered an issue.")
+
+
+class StallUnderConcurrency(Fault):
+    """Preemption: everything waits in the middle of a stream."""
+
+    name = "stall-under-concurrency"
+    summary = "with three or more requests running each of them stands still once, for half a second"
+
+    def stall_s(self, engine: Engine, job: Job, position: int) -> float:
+        """Once, after the fourth token."""
+        if position >= 4 and len(engine.running) >= _COMPANY and self.name not in job.marks:
+            job.marks.add(self.name)
+            return _STALL_S
+        return 0.0

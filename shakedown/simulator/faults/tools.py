@@ -1,0 +1,83 @@
+"""Tool calls that are made and do not arrive as such."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
+
+from shakedown.simulator.chat import PATH
+from shakedown.simulator.faults.base import Event, Fault
+from shakedown.simulator.model import Model
+from shakedown.simulator.parsing import OutputParser
+
+
+class _CallsNeedThinking(OutputParser):
+    def __init__(self, model: Model, *, thinking: bool, tools: bool) -> None:
+        super().__init__(model, thinking=thinking, tools=tools and thinking)
+
+
+class ToolCallInContent(Fault):
+    """The streaming path reaches the tool parser only after reasoning has ended."""
+
+    name = "tool-call-in-content"
+    summary = "with thinking off, streamed tool calls arrive as text"
+    source = "vllm-project/vllm#20611"
+
+    def parser(self, parser: type[OutputParser], *, streamed: bool) -> type[OutputParser]:
+        """In streams only."""
+        return _CallsNeedThinking if streamed else parser
+
+
+class ToolArgumentsLoseBrace(Fault):
+    """The first piece of the arguments is taken for mark-up."""
+
+    name = "tool-arguments-lose-brace"
+    summary = "streamed tool arguments lack their opening brace"
+    source = "vllm-project/vllm#35266"
+
+    async def events(self, path: str, events: AsyncIterator[Event]) -> AsyncIterator[Event]:
+        """Of every call."""
+        begun: set[tuple[int, int]] = set()
+        async for event in events:
+            if path == PATH and isinstance(event, Mapping):
+                yield {**event, "choices": [_without_brace(choice, begun) for choice in event.get("choices", ())]}
+            else:
+                yield event
+
+
+class ToolFinishReasonStop(Fault):
+    """Clients that wait for ``tool_calls`` never run the tool."""
+
+    name = "tool-finish-reason-stop"
+    summary = "answers with tool calls end with finish_reason stop"
+    source = "vllm-project/vllm#25054"
+
+    def body(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
+        """In whole answers."""
+        return {**body, "choices": [_stopped(choice) for choice in body["choices"]]} if path == PATH else body
+
+    async def events(self, path: str, events: AsyncIterator[Event]) -> AsyncIterator[Event]:
+        """In streams."""
+        async for event in events:
+            if path == PATH and isinstance(event, Mapping):
+                yield {**event, "choices": [_stopped(choice) for choice in event.get("choices", ())]}
+            else:
+                yield event
+
+
+def _stopped(choice: dict[str, Any]) -> dict[str, Any]:
+    return {**choice, "finish_reason": "stop"} if choice.get("finish_reason") == "tool_calls" else choice
+
+
+def _without_brace(choice: dict[str, Any], begun: set[tuple[int, int]]) -> dict[str, Any]:
+    calls = choice.get("delta", {}).get("tool_calls")
+    if not calls:
+        return choice
+    changed = []
+    for call in calls:
+        key, function = (choice["index"], call["index"]), call["function"]
+        if "arguments" in function and key not in begun:
+            begun.add(key)
+            call = {**call, "function": {**function, "arguments": function["arguments"].removeprefix("{")}}
+        changed.append(call)
+    return {**choice, "delta": {**choice["delta"], "tool_calls": changed}}
