@@ -6,6 +6,7 @@ import pytest
 
 from fixtures.claim import Claim
 from shakedown.inventory.model import Deployment
+from shakedown.nodes.views.model_files import differing_files
 from shakedown.nodes.views.node import NodeViews
 
 pytestmark = pytest.mark.infra
@@ -49,19 +50,17 @@ def test_every_shard_is_whole(view: NodeViews, claim: Claim) -> None:
     )
 
 
-@pytest.mark.check("MOD-03", stages=ALWAYS, needs=("MOD-03", "MOD-01"))
+@pytest.mark.check("MOD-03", stages=ALWAYS, needs=("MOD-03",))
 def test_model_is_the_same_on_all_nodes(pair: dict[str, NodeViews], claim: Claim) -> None:
-    """Configuration, tokenizer, index and the headers of all shards are equal on all nodes."""
-    folders = {name: view.model_files.folder.identity for name, view in pair.items()}
-    files = sorted({file for folder in folders.values() for file in folder})
-    differing = [file for file in files if len({folder.get(file) for folder in folders.values()}) > 1]
-    shown = [f"{file} ({_who(file, folders)})" for file in differing[:3]]
+    """Configuration, tokenizer, index and the headers of all whole shards are equal on all nodes."""
+    folders = {name: view.model_files.folder for name, view in pair.items()}
+    small = {name: folder.small for name, folder in folders.items()}
+    differing = differing_files(small) | differing_files(
+        {name: folder.whole for name, folder in folders.items()}, all_have=True
+    )
+    shown = [f"{file} ({who})" for file, who in sorted(differing.items())[:3]]
     claim(
         not differing,
         found=f"{len(differing)} files differ: {', '.join(shown)}",
         expected="equal files on all nodes; of shards, equal sizes and headers",
     )
-
-
-def _who(file: str, folders: dict[str, dict[str, str]]) -> str:
-    return ", ".join(f"{name}: {folder.get(file, 'not there')[:24]}" for name, folder in folders.items())

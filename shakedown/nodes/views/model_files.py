@@ -67,10 +67,33 @@ class ModelFolder:
         return sum(shard.size for shard in self.shards.values())
 
     @property
-    def identity(self) -> dict[str, str]:
-        """What must be equal on all nodes: file name -> size and digest."""
-        shards = {name: f"{shard.size} bytes, header {shard.header_sha256}" for name, shard in self.shards.items()}
-        return {**self.small, **shards}
+    def whole(self) -> dict[str, str]:
+        """Size and digest of the header of every shard that can be loaded."""
+        return {
+            name: f"{shard.size} bytes, header {shard.header_sha256}"
+            for name, shard in self.shards.items()
+            if not shard.problem
+        }
+
+
+def differing_files(folders: Mapping[str, Mapping[str, str]], *, all_have: bool = False) -> dict[str, str]:
+    """Files that are not equal on all nodes.
+
+    Args:
+        folders: node -> file -> size or digest.
+        all_have: compare only what is on every node.
+
+    Returns:
+        File -> what each node has, in words.
+    """
+    names = {file for folder in folders.values() for file in folder}
+    if all_have:
+        names = {file for file in names if all(file in folder for folder in folders.values())}
+    return {
+        file: ", ".join(f"{node}: {folder.get(file, 'not there')[:20]}" for node, folder in folders.items())
+        for file in names
+        if len({folder.get(file) for folder in folders.values()}) > 1
+    }
 
 
 class ModelFilesView(View):
