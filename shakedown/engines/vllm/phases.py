@@ -5,7 +5,7 @@ are matched loosely, since they are reworded (0.17: ``torch.compile takes x s``,
 themselves with carriage returns, workers prefix their lines, colours may be on: none of it matters here.
 
 Stamps have a resolution of one second and no year. A line without one (bars, uvicorn's) counts as written at the last
-stamp before it.
+stamp before it. Lines of a worker on another node carry that node's clock.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class PhaseName(Enum):
 
     PROCESS = "API process and configuration"
     ENGINE = "engine process"
-    RAY = "Ray attach and placement group"
+    RAY = "Ray attach and start of the workers"
     C10D = "distributed rendezvous"
     NCCL = "NCCL communicators"
     WEIGHTS = "weights"
@@ -70,8 +70,42 @@ _STARTS: tuple[tuple[PhaseName, re.Pattern[str]], ...] = tuple(
 )
 """Begin of each phase. The two lines that print a whole configuration come first: they may hold any other words."""
 
-_BEGIN = re.compile(r"non-default args:")
+_BEGIN = re.compile(r"\] non-default args: ")
 """Every start prints it once; a second one in the same log is a second start."""
+
+_AFTER = {PhaseName.WEIGHTS: PhaseName.C10D, PhaseName.GRAPHS: PhaseName.COMPILE}
+"""Phases that a bar can begin, and what must have been seen before: bars are not stamped, and those of Ray's workers
+come in ahead of stamped lines that were written earlier."""
+
+WORDS = (
+    "non-default args:",
+    "server version",
+    "LLM engine",
+    "Ray cluster",
+    "placement group",
+    "distributed_init_method=",
+    "nccl==",
+    "load model",
+    "Checkpoint size:",
+    "shards",
+    "Loading weights",
+    "torch.compile",
+    "Dynamo bytecode",
+    "Compiling a graph",
+    "compiled graph",
+    "for the compilation",
+    "KV cache size",
+    "KV cache memory",
+    "Capturing",
+    "init engine",
+    "vLLM server",
+    "vLLM API server",
+    "Available routes",
+    "Route: ",
+    "startup complete",
+)
+"""Every line that means something here holds one of these, so that a long log can be sifted where it lies. The routes
+are there for their stamps: the line that says the API answers has none."""
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _STAMP = re.compile(
@@ -143,6 +177,11 @@ class _Building:
     marks: list[tuple[PhaseName, float]] = field(default_factory=lambda: [(PhaseName.PROCESS, 0.0)])
     shards: Shards | None = None
 
+    @property
+    def reached(self) -> PhaseName:
+        """The latest phase so far."""
+        return self.marks[-1][0]
+
     def built(self) -> Start:
         ends = [at for _, at in self.marks[1:]] + [None]
         phases = (Phase(name, at, end) for (name, at), end in zip(self.marks, ends, strict=True))
@@ -165,12 +204,12 @@ class PhaseReader:
     def feed(self, line: str) -> None:
         """Take in one line, without its ending."""
         text = _COLOUR.sub("", line)
-        self._read_stamp(text)
+        stamped = self._read_stamp(text)
         if self._now is None:
             return
         start = self._start_of(text, self._now)
         name = next((name for name, pattern in _STARTS if pattern.search(text)), None)
-        if name is not None and name.order > start.marks[-1][0].order:
+        if name is not None and name.order > start.reached.order and (stamped or _may_begin(name, start.reached)):
             start.marks.append((name, (self._now - start.first).total_seconds()))
         shards = _SHARDS.search(text)
         if shards:
@@ -183,10 +222,10 @@ class PhaseReader:
         self._starts[-1].begun |= begins
         return self._starts[-1]
 
-    def _read_stamp(self, text: str) -> None:
+    def _read_stamp(self, text: str) -> bool:
         match = _STAMP.search(text)
         if match is None:
-            return
+            return False
         stamp = match["short"] or match["long"]
         year = self._now.year if self._now else _LEAP_YEAR
         try:
@@ -194,9 +233,15 @@ class PhaseReader:
             if self._now is not None and self._now - at > _NEW_YEAR:
                 at = _dated(stamp, year + 1)
         except ValueError:
-            return
+            return False
         if self._now is None or at >= self._now:  # streams of two processes interleave; a start never runs backwards
             self._now, self._stamp = at, stamp
+        return True
+
+
+def _may_begin(name: PhaseName, reached: PhaseName) -> bool:
+    """Whether a line without a stamp may begin that phase."""
+    return name not in _AFTER or reached.order >= _AFTER[name].order
 
 
 def _dated(stamp: str, year: int) -> datetime:
