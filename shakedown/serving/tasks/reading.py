@@ -14,19 +14,30 @@ _NUMBER = re.compile(r"(?<![\w.])-?\d+(?![\w]|\.\d)")
 
 
 def bare_text(answer: Answer) -> str:
-    """The content without outer white space and without quotes or mark-up around the whole of it."""
-    text = answer.content.strip()
+    """The content without outer white space and without quotes or mark-up around the whole of it.
+
+    Raises:
+        Unparsable: nothing is left.
+    """
+    return _unwrapped(answer.content.strip())
+
+
+def single_word(answer: Answer) -> str:
+    """As `bare_text`, and a full stop at the end does not count.
+
+    Raises:
+        Unparsable: nothing is left.
+    """
+    return _unwrapped(answer.content.strip().removesuffix(".")).removesuffix(".")
+
+
+def _unwrapped(text: str) -> str:
     for left, right in _WRAPPERS:
         if len(text) > len(left) + len(right) and text.startswith(left) and text.endswith(right):
             text = text[len(left) : -len(right)].strip()
     if not text:
         raise Unparsable("no text")
     return text
-
-
-def single_word(answer: Answer) -> str:
-    """As `bare_text`, and a full stop at the end does not count."""
-    return bare_text(answer).removesuffix(".")
 
 
 def integers(answer: Answer) -> list[int]:

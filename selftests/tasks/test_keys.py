@@ -1,0 +1,108 @@
+"""Keys are exact: computed here a second time, in another way, from the text that is asked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+import jsonschema
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shakedown.serving.tasks import Item, generate
+
+SEEDS = st.integers(min_value=0, max_value=2**40)
+
+
+def items(family: str, seed: int) -> list[Item]:
+    return generate(family, seed=seed, n=8)
+
+
+def question(item: Item) -> str:
+    return str(item.messages[-1]["content"])
+
+
+@given(SEEDS)
+@settings(max_examples=60, deadline=None)
+def test_arithmetic(seed: int) -> None:
+    for item in items("arithmetic", seed):
+        a, b = map(int, re.findall(r"\d+", question(item)))
+        if item.template in ("difference-subtract", "difference-take"):
+            a, b = b, a
+        assert item.key == str(a + b if item.template.startswith("sum") else a - b)
+        assert max(a, b) <= 999
+
+
+@given(SEEDS)
+@settings(max_examples=60, deadline=None)
+def test_reverse(seed: int) -> None:
+    for item in items("reverse", seed):
+        key = str(item.key)
+        assert key[::-1] in question(item)
+        assert key not in question(item).split()
+        assert 4 <= len(key) <= 6
+
+
+@given(SEEDS)
+@settings(max_examples=60, deadline=None)
+def test_copies_and_needles_stand_in_the_prompt_exactly_once(seed: int) -> None:
+    for family in ("nonce", "unicode-line", "needle", "exact-word"):
+        for item in items(family, seed):
+            assert question(item).count(str(item.key)) == 1
+
+
+@given(SEEDS)
+@settings(max_examples=60, deadline=None)
+def test_counting(seed: int) -> None:
+    for item in items("counting", seed):
+        start, stop = map(int, re.findall(r"\d+", question(item)))
+        assert [int(number) for number in str(item.key).split(", ")] == list(range(start, stop + 1))
+
+
+@given(SEEDS)
+@settings(max_examples=60, deadline=None)
+def test_extraction_keys_satisfy_their_own_schema_and_stand_in_the_text(seed: int) -> None:
+    for item in items("extraction", seed):
+        assert isinstance(item.key, Mapping)
+        assert item.response_schema is not None
+        jsonschema.validate(item.key, item.response_schema)
+        assert all(str(value) in question(item) for value in item.key.values())
+        assert all(name in question(item) for name in item.key)
+
+
+@given(SEEDS)
+@settings(max_examples=60, deadline=None)
+def test_calls_satisfy_the_declaration_of_their_function(seed: int) -> None:
+    for item in items("tool-call", seed):
+        assert isinstance(item.key, Mapping)
+        declared = {tool["function"]["name"]: tool["function"]["parameters"] for tool in item.tools or ()}
+        jsonschema.validate(item.key["arguments"], declared[item.key["name"]])
+        assert all(str(value) in question(item) for value in item.key["arguments"].values())
+        assert 1 <= len(declared) <= 3
+
+
+@given(SEEDS)
+@settings(max_examples=60, deadline=None)
+def test_a_tool_result_holds_the_key_and_the_request_does_not(seed: int) -> None:
+    for item in items("tool-result", seed):
+        assert [message["role"] for message in item.messages] == ["user", "assistant", "tool"]
+        assert str(item.key) in question(item)
+        assert str(item.key) not in item.messages[0]["content"]
+        assert item.messages[1]["tool_calls"][0]["id"] == item.messages[2]["tool_call_id"]
+
+
+@given(SEEDS)
+@settings(max_examples=60, deadline=None)
+def test_recall_asks_for_what_an_earlier_turn_said(seed: int) -> None:
+    for item in items("recall", seed):
+        said = [str(message["content"]) for message in item.messages[:-1]]
+        assert sum(f"is {item.key}." in text for text in said) == 1
+        assert str(item.key) not in question(item)
+
+
+@pytest.mark.parametrize("family", ["tool-abstention"])
+def test_tools_of_an_abstention_do_not_fit(family: str) -> None:
+    for item in generate(family, seed=3, n=40):
+        assert item.tools
+        assert not any(tool["function"]["name"] in question(item) for tool in item.tools)
