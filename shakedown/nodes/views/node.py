@@ -19,6 +19,7 @@ from shakedown.nodes.views.network import NetworkView
 from shakedown.nodes.views.platform import PlatformView
 from shakedown.nodes.views.processes import ProcessesView
 from shakedown.nodes.views.ray import RayView
+from shakedown.nodes.views.serve_log import ServeLogView
 
 V = TypeVar("V", bound=View)
 
@@ -30,6 +31,7 @@ VIEWS: tuple[type[View], ...] = (
     EnvironmentView,
     ModelFilesView,
     RayView,
+    ServeLogView,
 )
 
 
@@ -81,6 +83,11 @@ class NodeViews:
     def ray(self) -> RayView:
         """The raylet and, on the head, the cluster."""
         return self._view(RayView)
+
+    @cached_property
+    def serve_log(self) -> ServeLogView:
+        """What the server wrote when it started; on the head."""
+        return self._view(ServeLogView)
 
     def _view(self, kind: type[V]) -> V:
         return kind(self._deployment, self.node, self._hosts)
