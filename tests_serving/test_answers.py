@@ -11,7 +11,7 @@ from shakedown.outcomes import Metric
 from shakedown.serving.answer import Answer
 from shakedown.serving.client import Client
 from shakedown.serving.corpus import Corpus
-from shakedown.serving.gates import DEFAULT, LIGHT
+from shakedown.serving.gates import LIGHT
 from shakedown.serving.grading import gated, grade
 from shakedown.serving.plans import Setting
 from shakedown.serving.plans.items import ANSWERED, more_answers, more_thinking
@@ -32,7 +32,7 @@ async def test_short_answers_are_right(
 ) -> None:
     """With thinking off, easy questions with one right answer are answered rightly."""
     first = [grade(answer) for answer in answers if answer.exchange.request.about["family"] == family]
-    outcome = await gated(DEFAULT, first, api, corpus, lambda: more_answers(setting, family))
+    outcome = await gated(ANSWERED[family], first, api, corpus, lambda: more_answers(setting, family))
     measured(outcome.metric(f"{family}.right"))
     claim(outcome.passed, found=outcome.found, expected=outcome.expected)
 

@@ -61,6 +61,14 @@ class TwoStageGate:
         """Items that a server at ``p0`` pays for on average."""
         return self.first.n + self.first.chance(self.p0) * self.second.n
 
+    @property
+    def brief(self) -> str:
+        """The same in one line of a table."""
+        return (
+            f"gate {self.first.n}/{self.second.n} at p0 {self.p0:g}: alpha {self.alpha:.1e}, "
+            f"finds a drop to {self.detectable():.2f}"
+        )
+
     def __str__(self) -> str:
         return (
             f"two stages, {self.first.n} items (fail at {self.first.fail_at} right or fewer) and only then "

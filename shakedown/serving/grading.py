@@ -55,7 +55,7 @@ class Outcome:
 
     def metric(self, name: str) -> Metric:
         """The rate, with the test that it was put to."""
-        note = "; ".join((str(self.decision), str(self.decision.gate), *misses(self.graded, shown=0).splitlines()))
+        note = "; ".join((str(self.decision), *misses(self.graded, shown=0).splitlines(), self.decision.gate.brief))
         return Metric(name, self.decision.rate, "ratio", "higher", samples=self.decision.items, note=note)
 
 

@@ -55,7 +55,8 @@ def identity(answer: Answer) -> Iterator[str]:
 def usage(answer: Answer) -> Iterator[str]:
     """ST-04: one last chunk with the usage and no choice where it was asked for, none where it was not."""
     options = as_dict((answer.exchange.request.body or {}).get("stream_options"))
-    carriers = [chunk for chunk in answer.chunks if chunk.get("usage")]
+    chunks = [chunk for chunk in answer.chunks if "error" not in chunk]
+    carriers = [chunk for chunk in chunks if chunk.get("usage")]
     if not options.get("include_usage"):
         if carriers:
             yield "a chunk with usage, though include_usage was not asked for"
@@ -63,7 +64,7 @@ def usage(answer: Answer) -> Iterator[str]:
     if len(carriers) != 1:
         yield f"{len(carriers)} chunks with usage, expected one"
         return
-    if carriers[0].get("choices") or carriers[0] is not answer.chunks[-1]:
+    if carriers[0].get("choices") or carriers[0] is not chunks[-1]:
         yield "the chunk with usage is not the last, or has choices"
     counts = {name: as_int(as_dict(carriers[0]["usage"]).get(f"{name}_tokens")) for name in ("prompt", "completion")}
     if None in counts.values() or not all(counts.values()):

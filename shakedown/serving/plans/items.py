@@ -4,14 +4,22 @@ from __future__ import annotations
 
 from shakedown.serving.corpus import Plan
 from shakedown.serving.exchange import Request
-from shakedown.serving.gates import DEFAULT, LIGHT
+from shakedown.serving.gates import DEFAULT, LIGHT, TwoStageGate
 from shakedown.serving.plans.setting import Setting, named, streamed, way
 from shakedown.serving.requests import ask, chat
 from shakedown.serving.tasks import generate
 
-ANSWERED = ("arithmetic", "exact-word", "reverse", "nonce", "unicode-line", "needle", "extraction")
-"""Families asked with thinking off: a few tokens an item, and between them digits, words, single characters, random
-text, other scripts, a page of context and JSON. Each is asked as often as the first stage of its gate wants."""
+ANSWERED: dict[str, TwoStageGate] = {
+    "arithmetic": DEFAULT,
+    "exact-word": DEFAULT,
+    "reverse": DEFAULT,
+    "nonce": DEFAULT,
+    "unicode-line": LIGHT,
+    "needle": LIGHT,
+    "extraction": LIGHT,
+}
+"""Families asked with thinking off, each with its gate: a few tokens an item, and between them digits, words, single
+characters, random text, other scripts, a page of context and JSON. What takes longer is asked less often."""
 
 THOUGHT = ("arithmetic", "exact-word", "reverse", "nonce")
 """Families asked with thinking on, in turns: what needs a handful of sentences of thinking at most."""
@@ -29,14 +37,14 @@ FRESH = 1_000_000
 def answers(setting: Setting) -> Plan:
     """Thinking off, half of it streamed, a quarter with logprobs."""
     plan: dict[str, Request] = {}
-    for family in ANSWERED:
-        plan |= family_items(setting, family, setting.seed, DEFAULT.first.n)
+    for family, gate in ANSWERED.items():
+        plan |= family_items(setting, family, setting.seed, gate.first.n)
     return named("answers", plan)
 
 
 def more_answers(setting: Setting, family: str) -> Plan:
     """The second stage of one family: fresh items."""
-    return named("answers-second", family_items(setting, family, setting.seed + FRESH, DEFAULT.second.n))
+    return named("answers-second", family_items(setting, family, setting.seed + FRESH, ANSWERED[family].second.n))
 
 
 def thinking(setting: Setting) -> Plan:

@@ -67,6 +67,18 @@ class SchemaIgnored(Fault):
         return answer
 
 
+class SchemaNotEnforced(Fault):
+    """As above, behind a model that does what its prompt says, so that nobody notices."""
+
+    name = "schema-not-enforced"
+    summary = "response_format has no effect; answers are JSON where the prompt asks for it, and only there"
+    source = "vllm-project/vllm#53975"
+
+    def ignores_schema(self) -> bool:
+        """Always."""
+        return True
+
+
 class SwappedNonce(Fault):
     """Two requests that wait at the same time get each other's output."""
 

@@ -67,6 +67,27 @@ class MessagesThinkingLost(Fault):
                 yield event
 
 
+class MessageBlocksOverlap(Fault):
+    """The next block is opened before the last one is closed."""
+
+    name = "message-blocks-overlap"
+    summary = "in streams of /v1/messages the text block starts before the thinking block stops"
+    source = "BerriAI/litellm#33224"
+
+    async def events(self, path: str, events: AsyncIterator[Event]) -> AsyncIterator[Event]:
+        """The stop of the first block comes one event late."""
+        held: list[Event] = []
+        done = path != PATH
+        async for event in events:
+            if not done and isinstance(event, Mapping) and event.get("type") == "content_block_stop":
+                held.append(event)
+                done = True
+                continue
+            yield event
+            while held:
+                yield held.pop()
+
+
 def _with_less_usage(holder: Mapping[str, Any]) -> dict[str, Any]:
     usage = holder["usage"]
     return {**holder, "usage": {**usage, "input_tokens": usage["input_tokens"] - 2}}

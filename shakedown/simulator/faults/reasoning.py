@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from shakedown.serving.tasks import Answer
 from shakedown.simulator.faults.base import Event, Fault
 from shakedown.simulator.model import Model
 from shakedown.simulator.parsing import Delta, OutputParser
@@ -112,6 +113,48 @@ class TruncatedThinkingAsContent(Fault):
     def parser(self, parser: type[OutputParser], *, streamed: bool) -> type[OutputParser]:
         """In whole answers only."""
         return parser if streamed else _NoEndNoReasoning
+
+
+class WrongAfterThinking(Fault):
+    """What follows the reasoning is damaged: drafts are accepted across its end, or the cache drifts."""
+
+    name = "wrong-after-thinking"
+    summary = "digits in answers after thinking are off by one"
+    source = "vllm-project/vllm#46669"
+
+    def parser(self, parser: type[OutputParser], *, streamed: bool) -> type[OutputParser]:
+        """In both modes."""
+        del parser, streamed
+        return _Drifting
+
+
+class _Drifting(OutputParser):
+    def __init__(self, model: Model, *, thinking: bool, tools: bool) -> None:
+        super().__init__(model, thinking=thinking, tools=tools)
+        self._thought = thinking
+
+    def feed(self, ids: Sequence[int], pieces: Sequence[str]) -> Delta:
+        """Every digit becomes its successor, 9 becomes 0."""
+        delta = super().feed(ids, pieces)
+        if self._thought:
+            delta.content = delta.content.translate(_NEXT_DIGIT)
+        return delta
+
+
+_NEXT_DIGIT = str.maketrans("0123456789", "1234567890")
+
+
+class SchemaBindsThinking(Fault):
+    """The grammar starts at the first token and not behind the reasoning."""
+
+    name = "schema-binds-thinking"
+    summary = "under response_format the reasoning is JSON, too"
+    source = "sgl-project/sglang#9282"
+
+    def answer(self, answer: Answer, family: str | None, *, constrained: bool) -> Answer:
+        """The answer takes the place of the thoughts."""
+        del family
+        return replace(answer, thinking=answer.content) if constrained else answer
 
 
 def _delta(choice: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping
 
 from shakedown.simulator.chat import DONE
+from shakedown.simulator.chat import PATH as CHAT
 from shakedown.simulator.faults.base import Event, Fault
 from shakedown.simulator.messages import PATH as MESSAGES
 
@@ -88,3 +89,55 @@ class EarlyEmptyChunk(Fault):
             if not sent and isinstance(event, Mapping) and event.get("choices"):
                 sent = True
                 yield {**event, "choices": [{**choice, "delta": {"content": ""}} for choice in event["choices"]]}
+
+
+class ChangingId(Fault):
+    """A gateway that gives every chunk an id of its own."""
+
+    name = "changing-id"
+    summary = "every chunk of a stream has another id"
+
+    async def events(self, path: str, events: AsyncIterator[Event]) -> AsyncIterator[Event]:
+        """Counted on."""
+        number = 0
+        async for event in events:
+            if path == CHAT and isinstance(event, Mapping) and "id" in event:
+                number += 1
+                yield {**event, "id": f"{event['id']}-{number}"}
+            else:
+                yield event
+
+
+class ErrorInStream(Fault):
+    """Something fails when the answer is complete, and the status has long been sent."""
+
+    name = "error-in-stream"
+    summary = "streams end with an error object, behind status 200"
+    source = "vllm-project/vllm#40147"
+
+    async def events(self, path: str, events: AsyncIterator[Event]) -> AsyncIterator[Event]:
+        """One more event, before the last."""
+        async for event in events:
+            if path == CHAT and event == DONE:
+                yield {"error": {"message": "list index out of range", "type": "InternalServerError", "code": 500}}
+            yield event
+
+
+class ReasoningAfterContent(Fault):
+    """Text that the stop-string buffer held back goes to the wrong field."""
+
+    name = "reasoning-after-content"
+    summary = "streams with reasoning end with one more piece of it, after the content"
+    source = "vllm-project/vllm#51641"
+
+    async def events(self, path: str, events: AsyncIterator[Event]) -> AsyncIterator[Event]:
+        """One more event, before the one that says why it ends."""
+        thought: Event | None = None
+        async for event in events:
+            if path == CHAT and isinstance(event, Mapping):
+                for choice in event.get("choices", ()):
+                    if choice["delta"].get("reasoning", "").strip():
+                        thought = event
+                    if choice["finish_reason"] and thought is not None:
+                        yield thought
+            yield event

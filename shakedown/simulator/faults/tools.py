@@ -65,6 +65,79 @@ class ToolFinishReasonStop(Fault):
                 yield event
 
 
+class WrongToolParser(Fault):
+    """``--tool-call-parser`` names the parser of another model family."""
+
+    name = "wrong-tool-parser"
+    summary = "tool calls arrive as text, streamed or not"
+    source = "vllm-project/vllm#47761"
+
+    def parser(self, parser: type[OutputParser], *, streamed: bool) -> type[OutputParser]:
+        """In both modes."""
+        del parser, streamed
+        return _NoCalls
+
+
+class _NoCalls(OutputParser):
+    def __init__(self, model: Model, *, thinking: bool, tools: bool) -> None:
+        del tools
+        super().__init__(model, thinking=thinking, tools=False)
+
+
+class RequiredCallLosesReasoning(Fault):
+    """The branch for calls that must be made forgets the other fields."""
+
+    name = "required-call-loses-reasoning"
+    summary = "whole answers under tool_choice required have no reasoning"
+    source = "vllm-project/vllm#20663"
+
+    def body(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
+        """A call that had to be made stands beside empty content, one that was chosen beside null."""
+        if path != PATH:
+            return body
+        return {**body, "choices": [_unreasoned(choice) for choice in body["choices"]]}
+
+
+class SameCallId(Fault):
+    """Calls are numbered from zero in every answer."""
+
+    name = "same-call-id"
+    summary = "the first call of every answer has the same id"
+    source = "sgl-project/sglang#6310"
+
+    def body(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
+        """In whole answers."""
+        return (
+            {**body, "choices": [_renumbered(choice, "message") for choice in body["choices"]]}
+            if path == PATH
+            else body
+        )
+
+    async def events(self, path: str, events: AsyncIterator[Event]) -> AsyncIterator[Event]:
+        """In streams."""
+        async for event in events:
+            if path == PATH and isinstance(event, Mapping):
+                yield {**event, "choices": [_renumbered(choice, "delta") for choice in event.get("choices", ())]}
+            else:
+                yield event
+
+
+def _unreasoned(choice: dict[str, Any]) -> dict[str, Any]:
+    message = choice["message"]
+    if message.get("tool_calls") and message["content"] == "":
+        message = {**message, "reasoning": None}
+    return {**choice, "message": message}
+
+
+def _renumbered(choice: dict[str, Any], key: str) -> dict[str, Any]:
+    said = choice[key]
+    calls = [
+        {**call, "id": f"call_{call.get('index', index)}"} if call.get("id") else call
+        for index, call in enumerate(said.get("tool_calls", ()))
+    ]
+    return {**choice, key: {**said, "tool_calls": calls}} if calls else choice
+
+
 def _stopped(choice: dict[str, Any]) -> dict[str, Any]:
     return {**choice, "finish_reason": "stop"} if choice.get("finish_reason") == "tool_calls" else choice
 
