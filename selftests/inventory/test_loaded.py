@@ -90,6 +90,16 @@ def test_label_is_that_of_the_profile(tmp_path: Path) -> None:
         assert loaded(text, tmp_path).label == name.upper()
 
 
+@pytest.mark.parametrize("profile", ["embedded", "simulated"])
+def test_nodes_that_are_not_made_yet_may_all_be_this_machine(profile: str, tmp_path: Path) -> None:
+    text = changed(
+        ('name = "pair"', f'name = "pair"\nprofile = "{profile}"'),
+        ('ssh = "op@10.1.230.180"', "local = true"),
+        ('ssh = "op@10.1.230.181"', "local = true"),
+    )
+    assert all(node.local for node in loaded(text, tmp_path).node)
+
+
 def test_every_profile_loads_and_names_itself() -> None:
     assert set(profile_names()) == {"embedded", "simulated", "generic-pair", "gb10-pair"}
     for name in profile_names():

@@ -11,7 +11,7 @@ from ipaddress import IPv4Address, IPv4Network
 from typing import Any
 
 from shakedown.inventory.problems import Path, Problem, found, shown
-from shakedown.inventory.profile import profile_names
+from shakedown.inventory.profile import load_profile, profile_names
 
 TARGETS = ("ssh", "local", "namespace")
 
@@ -25,7 +25,7 @@ def inconsistencies(document: dict[str, Any]) -> Iterator[Problem]:
     for index, node in nodes:
         yield from _target(index, node)
         yield from _fabric_address(index, node, document)
-    yield from _duplicates(nodes)
+    yield from _duplicates(nodes, document)
     yield from _ranks(_table(document, "serve"), nodes)
     for index, slo in enumerate(_list(document, "slo")):
         yield from _slo(index, slo)
@@ -35,6 +35,11 @@ def _profile(deployment: dict[str, Any]) -> Iterator[Problem]:
     name = deployment.get("profile")
     if isinstance(name, str) and name not in profile_names():
         yield Problem(("deployment", "profile"), found(name, ", ".join(profile_names())))
+
+
+def _is_toy(document: dict[str, Any]) -> bool:
+    name = _table(document, "deployment").get("profile")
+    return name in profile_names() and load_profile(name).label is not None
 
 
 def _overlap(document: dict[str, Any]) -> Iterator[Problem]:
@@ -80,8 +85,10 @@ def _fabric_address(index: int, node: dict[str, Any], document: dict[str, Any]) 
     yield Problem(path, f"found {shown(str(address))}{where}; allowed: an address of fabric.subnets, {_joined(fabric)}")
 
 
-def _duplicates(nodes: list[tuple[int, dict[str, Any]]]) -> Iterator[Problem]:
-    for key in ("name", "fabric_address", *TARGETS):
+def _duplicates(nodes: list[tuple[int, dict[str, Any]]], document: dict[str, Any]) -> Iterator[Problem]:
+    # The nodes of a plan for this machine are not made yet, so both stand for the machine itself.
+    unique = ("ssh", "namespace") if _is_toy(document) else TARGETS
+    for key in ("name", "fabric_address", *unique):
         first: dict[str, int] = {}
         for index, node in nodes:
             value = node.get(key)
