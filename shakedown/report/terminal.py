@@ -116,7 +116,7 @@ def _skipped(results: RunResults) -> Iterator[Line]:
 
 def _metrics(results: RunResults) -> Iterator[Line]:
     rows = [
-        (_short(test.nodeid), metric.name, quantity(metric), _remark(metric), test.verdict or "")
+        (_short(test.nodeid), metric.name, quantity(metric), test.verdict or "", _remark(metric))
         for test in results.tests
         for metric in test.metrics
     ]
@@ -124,9 +124,9 @@ def _metrics(results: RunResults) -> Iterator[Line]:
         return
     yield Line("")
     yield Line("measured", "heading")
-    widths = [max(len(row[column]) for row in rows) for column in range(3)]
-    for test, name, value, remark, verdict in rows:
-        text = f"  {test:<{widths[0]}}  {name:<{widths[1]}}  {value:>{widths[2]}}  {verdict} {remark}"
+    widths = [max(len(row[column]) for row in rows) for column in range(4)]
+    for test, name, value, verdict, remark in rows:
+        text = f"  {test:<{widths[0]}}  {name:<{widths[1]}}  {value:>{widths[2]}}  {verdict:<{widths[3]}}  {remark}"
         yield Line(text.rstrip())
 
 
