@@ -69,6 +69,13 @@ def test_gaps_are_between_chunks_that_carry_tokens() -> None:
     assert metrics.chunk_gaps(answered([*script, (0.7, FINISH)])) == [near(0.5)]
 
 
+def test_longest_gap_shows_the_stall_that_a_median_hides() -> None:
+    tokens = [(0.1 * n + (5.0 if n > 3 else 0.0), delta({"content": "a"})) for n in range(1, 9)]
+    record = answered([*tokens, (5.8, FINISH)])
+    assert metrics.longest_gap(record) == near(5.1)
+    assert metrics.longest_gap(answered(steady(0.1, 0.1, 1))) is None
+
+
 def test_end_to_end_stops_at_the_last_token() -> None:
     record = answered([*steady(0.2, 0.01, 3)[:-2], (5.0, usage(3))])
     assert metrics.e2e(record) == near(0.22)
@@ -139,6 +146,6 @@ def test_tokens_of_a_chunk_are_the_growth_of_the_running_count() -> None:
 
 def test_every_metric_has_a_unit() -> None:
     found = metrics.metrics_of(run_of([answered(steady(0.2, 0.01, 5))] * 5))
-    assert {metric.unit for metric in found.values()} == {"s", "tokens/s", "requests/s", "ratio"}
+    assert {metric.unit for metric in found.values()} == {"s", "tokens/s", "requests/s", "requests", "ratio"}
     assert found["output_tokens_per_s"].better == "higher"
     assert found["ttft_s.p50"].better == "lower"

@@ -48,6 +48,7 @@ BEFORE = replace(GOOD, sent=GOOD.ended + 1)
     [
         pytest.param(of([], asked=9), "6 of 9 requests had ended", id="never-begun"),
         pytest.param(of([replace(GOOD, status=Status.CANCELLED)]), "6 of 7 requests", id="cut-off"),
+        pytest.param(of([answered([(0.1, b"no")], http_status=503)]), "1 of 7 requests failed (PF-01)", id="failed"),
         pytest.param(of([answered(steady(0.2, 0.02, 3))]), "3 to 3 completion tokens, 5 were", id="stopped-early"),
         pytest.param(of([NO_USAGE]), "1 of 7 answers carried no usage", id="no-usage"),
         pytest.param(of([BEFORE]), "before their request was sent", id="first-token-before-sending"),
@@ -75,9 +76,12 @@ def test_rate_above_what_the_hardware_can_do_means_that_the_client_is_wrong() ->
     assert "decoded 50 tokens/s; the hardware cannot do more than 40" in reason
 
 
+def test_single_hiccup_of_the_client_is_borne_and_a_habit_is_not() -> None:
+    run = of([])
+    assert reasons(replace(run, health=replace(run.health, lags=[0.0] * 99 + [0.3]))) == []
+    assert len(reasons(replace(run, health=replace(run.health, lags=[0.0] * 90 + [0.3] * 10)))) == 1
+    assert len(reasons(replace(run, health=replace(run.health, lags=[0.0] * 9 + [0.3])))) == 1
+
+
 def test_lag_that_is_small_beside_what_is_measured_is_borne() -> None:
     assert reasons(lagging(0.004)) == []
-
-
-def test_failed_requests_are_no_reason_of_their_own() -> None:
-    assert reasons(of([answered([(0.1, b"no")], http_status=503)])) == []

@@ -63,6 +63,11 @@ def chunk_gaps(record: RequestRecord) -> list[float]:
     return [later.at - earlier.at for earlier, later in pairwise(record.tokens)]
 
 
+def longest_gap(record: RequestRecord) -> float | None:
+    """The longest that this stream stood still between two arrivals with tokens, s; a stall hides in every median."""
+    return max(chunk_gaps(record), default=None)
+
+
 def e2e(record: RequestRecord) -> float | None:
     """End to end, s: from the first byte of the request to the last token or finish reason (not a late usage event)."""
     return None if record.finish is None or record.sent is None else record.finish - record.sent
@@ -130,10 +135,13 @@ def metrics_of(run: LoadRun) -> Metrics:
         *_distribution("first_answer_s", _known(map(first_answer, good))),
         *_distribution("tpot_s", _known(map(tpot, good))),
         *_distribution("chunk_gap_s", [gap for record in good for gap in chunk_gaps(record)]),
+        *_distribution("longest_gap_s", _known(map(longest_gap, good))),
         *_distribution("e2e_s", _known(map(e2e, good))),
         _number("output_tokens_per_s", output_tokens(run) / whole, "tokens/s", n, "higher"),
         _number("peak_output_tokens_per_s", peak_output_tokens_per_s(run), "tokens/s", n),
         _number("requests_per_s", n / whole, "requests/s", n, "higher"),
+        _number("requests_asked", run.asked, "requests", run.asked),
+        _number("requests_ok", n, "requests", run.asked),
         _number("error_ratio", error_ratio(run), "ratio", len(run.records), "lower"),
         _number("client_cpu_s_per_request", run.health.cpu_s / max(1, len(run.records)), "s", len(run.records)),
         *_distribution("loop_lag_s", run.health.lags, better="none"),

@@ -26,6 +26,7 @@ class Measurement:
         conditions: what must be equal for two runs to be compared.
         invalid: reasons for which nothing of it may be judged.
         gated: metrics that are held against the record.
+        troubles: what went wrong with single requests, for people.
     """
 
     scenario: str
@@ -34,6 +35,7 @@ class Measurement:
     conditions: Mapping[str, str]
     invalid: tuple[str, ...]
     gated: tuple[str, ...]
+    troubles: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +99,9 @@ class Judge:
         if measured.invalid:
             return Opinion((), invalid=measured.invalid)
         judgements = list(self._limits(measured, tuple(families)))
+        gated = tuple(gated)
+        if not gated:
+            return Opinion(tuple(judgements))
         baseline, note = self._recorded(measured)
         if baseline is not None:
             judgements += _compared(measured, baseline, gated)

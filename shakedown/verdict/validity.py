@@ -1,21 +1,23 @@
 """Whether a run of load measured the server at all. If not it is INVALID: neither passed nor failed.
 
-Each rule names what it found. Requests that failed make a run useless, too, but that is the server's doing and a
-check of its own (PF-01).
+Each rule names what it found. Requests that failed are the server's doing and fail a check of their own (PF-01); what
+is left of such a run is another load than the one asked for, so nothing else is concluded from it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from shakedown.load.engine import LoadRun
 from shakedown.load.metrics import Metrics, succeeded, ttft
+from shakedown.load.percentiles import percentile
 from shakedown.load.records import RequestRecord, Status
 from shakedown.load.workload import Shape
 
+LAG_PERCENT = 95
 LAG_SHARE = 0.25
-"""Lag of the client's loop (p99) that is borne, as a share of the shortest time measured: it delays one stamp in a
-hundred by that much, and medians by far less."""
+"""Lag of the client's loop (p95) that is borne, as a share of the shortest time measured: it delays one stamp in twenty
+by that much or more, and medians by far less."""
 
 LAG_ALWAYS_BORNE_S = 0.005
 """Below this a lag is the timer's grain and the scheduler's slice, whatever is measured."""
@@ -32,10 +34,11 @@ def why_invalid(run: LoadRun, metrics: Metrics, shape: Shape, *, roofline: float
     """
     return [
         *_unfinished(run),
+        *_failed(run),
         *_wrong_lengths(run, shape),
         *_missing_tokens(run),
         *_impossible(metrics, roofline),
-        *_busy_client(metrics),
+        *_busy_client(run.health.lags, metrics),
     ]
 
 
@@ -43,6 +46,12 @@ def _unfinished(run: LoadRun) -> Iterator[str]:
     if len(run.records) < run.asked or any(record.status is Status.CANCELLED for record in run.records):
         ended = sum(record.status is not Status.CANCELLED for record in run.records)
         yield f"cut off by its deadline: {ended} of {run.asked} requests had ended"
+
+
+def _failed(run: LoadRun) -> Iterator[str]:
+    wrong = [record for record in run.records if record.status in (Status.FAILED, Status.INCOMPLETE)]
+    if wrong:
+        yield f"{len(wrong)} of {len(run.records)} requests failed (PF-01): {wrong[0].why}"
 
 
 def _wrong_lengths(run: LoadRun, shape: Shape) -> Iterator[str]:
@@ -82,16 +91,17 @@ def _impossible(metrics: Metrics, roofline: float | None) -> Iterator[str]:
         yield f"one stream decoded {1 / tpot:.4g} tokens/s; the hardware cannot do more than {roofline:.4g}"
 
 
-def _busy_client(metrics: Metrics) -> Iterator[str]:
+def _busy_client(lags: Sequence[float], metrics: Metrics) -> Iterator[str]:
     """A client that could not keep up would report its own delay as the server's."""
-    lag = metrics["loop_lag_s.p99"].value
-    lag = metrics["loop_lag_s.max"].value if lag is None else lag
+    if not lags:
+        yield "the client did not watch its own event loop"
+        return
+    typical = percentile(lags, LAG_PERCENT).value
+    lag = max(lags) if typical is None else typical
     times = [metrics[name].value for name in ("ttft_s.p50", "tpot_s.p50")]
     shortest = min((value for value in times if value is not None), default=None)
-    if lag is None:
-        yield "the client did not watch its own event loop"
-    elif shortest is not None and lag > max(LAG_ALWAYS_BORNE_S, LAG_SHARE * shortest):
+    if shortest is not None and lag > max(LAG_ALWAYS_BORNE_S, LAG_SHARE * shortest):
         yield (
-            f"the client was busy: its event loop woke {lag * 1000:.1f} ms late (p99) while the shortest time "
-            f"measured is {shortest * 1000:.1f} ms; close other programs or measure from another machine"
+            f"the client was busy: its event loop woke {lag * 1000:.1f} ms late (p{LAG_PERCENT}) while the shortest "
+            f"time measured is {shortest * 1000:.1f} ms; close other programs or measure from another machine"
         )
