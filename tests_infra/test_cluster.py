@@ -41,7 +41,7 @@ def test_node_is_in_the_cluster(
     )
 
 
-@pytest.mark.check("RAY-01", stages=CLUSTER, needs=("RAY-03",))
+@pytest.mark.check("RAY-01", stages=CLUSTER, needs=("RAY-03", "RAY-01"))
 def test_cluster_knows_the_node_by_its_fabric_address(
     view: NodeViews, node: Node, pair: dict[str, NodeViews], deployment: Deployment, claim: Claim
 ) -> None:

@@ -32,7 +32,7 @@ def test_fabric_nic_has_the_declared_address(view: NodeViews, node: Node, claim:
     )
 
 
-@pytest.mark.check("NET-01", stages=ALWAYS)
+@pytest.mark.check("NET-01", stages=ALWAYS, needs=("NET-01",))
 def test_fabric_links_have_one_speed(pair: dict[str, NodeViews], deployment: Deployment, claim: Claim) -> None:
     """The fabric links of all nodes run at one speed, at least that of the profile."""
     speeds = {name: view.network.fabric_speed_mbps for name, view in pair.items()}

@@ -8,7 +8,7 @@ from fixtures.claim import Claim
 from shakedown.inventory.model import Deployment, Node
 from shakedown.nodes.views.memory import GIB
 from shakedown.nodes.views.node import NodeViews
-from shakedown.nodes.views.ray import monitor_setting
+from shakedown.nodes.views.ray import MONITOR_VARIABLES, monitor_setting, same_threshold
 
 pytestmark = pytest.mark.infra
 
@@ -20,8 +20,8 @@ def test_raylet_environment_sets_the_monitor_as_declared(view: NodeViews, deploy
     """Every raylet's own environment sets Ray's memory monitor as the deployment file declares."""
     variables = view.ray.environment
     claim(
-        monitor_setting(variables) == _declared(deployment),
-        found=", ".join(f"{name}={value}" for name, value in variables.items() if "_memory_" in name) or "no variable",
+        same_threshold(monitor_setting(variables), _declared(deployment)),
+        found=", ".join(f"{name}={variables.get(name, 'not set')}" for name in MONITOR_VARIABLES),
         expected=f"memory_monitor = {deployment.ray.memory_monitor!r} of the deployment file",
     )
 
@@ -31,7 +31,7 @@ def test_raylet_says_the_monitor_is_as_declared(view: NodeViews, deployment: Dep
     """Every raylet's own log says that the memory monitor is as the deployment file declares."""
     monitor = view.ray.monitor
     claim(
-        monitor.threshold == _declared(deployment),
+        same_threshold(monitor.threshold, _declared(deployment)),
         found=f"raylet.out: {monitor.line}",
         expected=f"memory_monitor = {deployment.ray.memory_monitor!r} of the deployment file",
     )
@@ -42,7 +42,7 @@ def test_raylet_log_and_environment_agree(view: NodeViews, claim: Claim) -> None
     """What a raylet says about its memory monitor is what its environment asked for."""
     asked, said = monitor_setting(view.ray.environment), view.ray.monitor
     claim(
-        asked == said.threshold,
+        same_threshold(asked, said.threshold),
         found=f"environment: {_words(asked)}; raylet.out: {said.line}",
         expected="one and the same; where they differ, the log is right and something else than the environment set it",
     )

@@ -33,8 +33,11 @@ done
 """
 _RAYLET_COMMAND = Command(_RAYLET, Place.ENGINE, key="raylet: arguments, environment, memory monitor")
 
+MONITOR_VARIABLES = ("RAY_memory_monitor_refresh_ms", "RAY_memory_usage_threshold")
 DEFAULT_REFRESH_MS = 250
 DEFAULT_THRESHOLD = 0.95
+ROUNDING = 0.001
+"""The log gives the threshold as the share that whole pages make, 95.000008 % for 0.95."""
 
 _LINE = re.compile(
     r"MemoryMonitor (?:(?P<off>disabled)|initialized with usage threshold at (?P<bytes>\d+) bytes "
@@ -265,8 +268,16 @@ def monitor_setting(environment: Mapping[str, str]) -> float | None:
         EvidenceError: a value that is no number.
     """
     try:
-        if float(environment.get("RAY_memory_monitor_refresh_ms", DEFAULT_REFRESH_MS)) == 0:
+        refresh, threshold = MONITOR_VARIABLES
+        if float(environment.get(refresh, DEFAULT_REFRESH_MS)) == 0:
             return None
-        return float(environment.get("RAY_memory_usage_threshold", DEFAULT_THRESHOLD))
+        return float(environment.get(threshold, DEFAULT_THRESHOLD))
     except ValueError as error:
         raise EvidenceError(f"a variable of the memory monitor is no number: {error}") from error
+
+
+def same_threshold(one: float | None, other: float | None) -> bool:
+    """Whether two settings of the memory monitor are one: both disabled, or equal but for rounding."""
+    if one is None or other is None:
+        return one is other
+    return abs(one - other) < ROUNDING
