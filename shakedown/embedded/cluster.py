@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from shakedown.embedded.faults import Shape
 from shakedown.embedded.network import FABRIC_NIC
@@ -13,7 +13,7 @@ from shakedown.errors import LaunchError
 
 PORT = 6379
 OBJECT_STORE_BYTES = 200_000_000
-DEADLINE_S = 60.0
+DEADLINE_S = 120.0  # for each step; an idle machine takes 6 s for all
 _RAY = [str(PYTHON), "-m", "ray.scripts.scripts"]
 
 _ALIVE = """
@@ -78,24 +78,62 @@ def form(nodes: tuple[RunningNode, ...], shape: Shape, slow_load_s: float, tell:
     head, *workers = nodes
     joining = workers if shape.joins else []
     environments = {node.name: environment(node, shape, slow_load_s) for node in nodes}
-    started: list[tuple[str, subprocess.Popen[str]]] = []
+    gcs = f"{address_of(head, shape)}:{PORT}"
+    commands = _Commands(tell)
     try:
-        tell("Ray starts on the head")
-        started.append((head.name, head.popen(_start(head, shape, None), environments[head.name])))
+        commands.start("Ray starts on the head", head, _start(head, shape, None), environments[head.name])
         wait_until(
-            lambda: head.listens(PORT) or started[0][1].poll() is not None, DEADLINE_S, "Ray's GCS on the head listens"
+            lambda: head.listens(PORT) or commands.one_ended(), DEADLINE_S, "Ray's GCS does not listen on the head"
         )
-        gcs = f"{address_of(head, shape)}:{PORT}"
         for node in joining:
-            tell(f"Ray starts on {node.name}")
-            started.append((node.name, node.popen(_start(node, shape, gcs), environments[node.name])))
-        for name, process in started:
-            _await(process, f"ray start on {name}")
-        tell("waiting until all Ray nodes are alive")
-        argv = [str(PYTHON), "-c", _ALIVE, gcs, str(1 + len(joining)), str(DEADLINE_S)]
-        _await(head.popen(argv, environments[head.name]), f"{1 + len(joining)} Ray nodes alive; alive are")
+            commands.start(f"Ray starts on {node.name}", node, _start(node, shape, gcs), environments[node.name])
+        commands.succeed()
+        ask = [str(PYTHON), "-c", _ALIVE, gcs, str(1 + len(joining)), str(DEADLINE_S)]
+        commands.start(f"{1 + len(joining)} Ray nodes are awaited", head, ask, environments[head.name])
+        commands.succeed()
+    except BaseException:
+        for node in nodes:
+            node.clear()
+        raise
     finally:
-        for _, process in started:
+        commands.collect()
+
+
+class _Commands:
+    """Commands that run on nodes at the same time."""
+
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        self._tell = tell
+        self._running: list[tuple[str, subprocess.Popen[str]]] = []
+
+    def start(self, what: str, node: RunningNode, argv: list[str], environment: Mapping[str, str]) -> None:
+        """Start one, and say so."""
+        self._tell(what)
+        self._running.append((what, node.popen(argv, environment)))
+
+    def one_ended(self) -> bool:
+        """True when one has ended, well or not."""
+        return any(process.poll() is not None for _, process in self._running)
+
+    def succeed(self) -> None:
+        """Wait for all to end well.
+
+        Raises:
+            LaunchError: one did not; with what it said.
+        """
+        for what, process in self._running:
+            try:
+                output, _ = process.communicate(timeout=DEADLINE_S)
+            except subprocess.TimeoutExpired as expired:
+                said = (expired.output or b"").decode(errors="replace").strip()
+                raise LaunchError(f"{what}: no end after {DEADLINE_S:g} s\n{said}") from None
+            if process.returncode:
+                raise LaunchError(f"{what}: exit status {process.returncode}\n{output.strip()}")
+        self._running.clear()
+
+    def collect(self) -> None:
+        """Forget the rest; what runs on a node must have been ended there, since it holds our pipes."""
+        for _, process in self._running:
             process.kill()
             process.communicate()
 
@@ -110,14 +148,3 @@ def _start(node: RunningNode, shape: Shape, gcs: str | None) -> list[str]:
         f"--object-store-memory={OBJECT_STORE_BYTES}",
         "--disable-usage-stats",
     ]
-
-
-def _await(process: subprocess.Popen[str], what: str) -> None:
-    try:
-        output, _ = process.communicate(timeout=DEADLINE_S)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        output, _ = process.communicate()
-        raise LaunchError(f"{what}: no end after {DEADLINE_S:g} s\n{output.strip()}") from None
-    if process.returncode:
-        raise LaunchError(f"{what}: {output.strip() or 'none'} (exit status {process.returncode})")

@@ -93,13 +93,8 @@ class EmbeddedDeployment:
                 self._note(stage=step)
 
     def _form_cluster(self, tell: Callable[[str], None]) -> None:
-        try:
-            with kept_when_failing(self.nodes):
-                cluster.form(self.nodes, self._shape, self.record.slow_load_s, tell)
-        except BaseException:
-            for node in self.nodes:
-                node.clear()
-            raise
+        with kept_when_failing(self.nodes):
+            cluster.form(self.nodes, self._shape, self.record.slow_load_s, tell)
 
     def _serve(self, tell: Callable[[str], None]) -> None:
         head = self.nodes[0]
@@ -108,7 +103,7 @@ class EmbeddedDeployment:
         self._note(server=process)
         try:
             with kept_when_failing(self.nodes):
-                server.await_ready(head, process, self.record.port, tell)
+                server.await_ready(head, process, self.record.port, tell, server.STALL_S + self.record.slow_load_s)
         except BaseException:
             head.kill_group(process)
             raise

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import json
 import os
 import shutil
@@ -103,6 +104,8 @@ class Hub:
                 os.wait()
         except (ProcessLookupError, ChildProcessError):
             shutil.rmtree(self._folder, ignore_errors=True)
+            with contextlib.suppress(OSError):  # other deployments are in it
+                self._folder.parent.rmdir()
 
 
 def _reap() -> None:
