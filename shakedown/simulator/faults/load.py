@@ -73,3 +73,14 @@ class StallUnderConcurrency(Fault):
             job.marks.add(self.name)
             return _STALL_S
         return 0.0
+
+
+class OneAtATime(Fault):
+    """No batch: a second request waits until the first has ended."""
+
+    name = "one-at-a-time"
+    summary = "requests are worked on one after the other, as with --max-num-seqs 1"
+
+    def configure(self, settings: Settings) -> Settings:
+        """Nothing else changes."""
+        return replace(settings, max_concurrency=1)

@@ -64,6 +64,7 @@ _ALL: tuple[type[Fault], ...] = (
     load.SlowDecode,
     load.ErrorsUnderLoad,
     load.StallUnderConcurrency,
+    load.OneAtATime,
 )
 FAULTS: dict[str, type[Fault]] = {fault.name: fault for fault in _ALL}
 
