@@ -13,8 +13,8 @@ from selftests.load.scripted import Script, chunked, scripted_server
 from selftests.load.wire import BODY, steady
 from shakedown.load import metrics
 from shakedown.load.engine import ClosedLoop, run_load
-from shakedown.load.target import Target
 from shakedown.load.records import Status
+from shakedown.load.target import Target
 
 LATE_S = 0.03
 """Slack upwards: two threads of one interpreter on a busy machine. Downwards there is none."""
