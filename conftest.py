@@ -1,16 +1,19 @@
-"""The plugin modules of the suite; hooks and fixtures live in them, nothing lives here."""
+"""The plugin modules of the suite; hooks and fixtures live in them, nothing lives here.
+
+A module stands after those that it imports: pytest must meet each as a plugin before anything else imports it.
+"""
 
 pytest_plugins = [
     "fixtures.hooks.options",
     "fixtures.hooks.selection",
+    "fixtures.claim",
+    "fixtures.deployment",
     "fixtures.hooks.nodes",
     "fixtures.hooks.gate",
     "fixtures.hooks.results",
     "fixtures.hooks.artefacts",
     "fixtures.hooks.summary",
-    "fixtures.deployment",
     "fixtures.nodes",
-    "fixtures.claim",
     "fixtures.clients",
     "fixtures.corpus",
     "fixtures.load",

@@ -13,15 +13,23 @@ EXAMPLE = ROOT / "shakedown" / "simulator" / "deployment.toml"
 
 CONFTEST = """
 import pytest
+
+pytest_plugins = [
+    "fixtures.hooks.options", "fixtures.hooks.selection", "fixtures.claim", "fixtures.deployment",
+    "fixtures.hooks.nodes", "fixtures.hooks.gate",
+]
+
+@pytest.hookimpl(trylast=True)
+def pytest_configure(config):
+    from still import still
+    still(config, {stage!r})
+"""
+
+STILL = """
 from fixtures.deployment import OPENED
 from fixtures.hooks.selection import SELECTION
 from shakedown.launch.opened import Opened
 from shakedown.outcomes import Stage
-
-pytest_plugins = [
-    "fixtures.hooks.options", "fixtures.hooks.selection", "fixtures.hooks.nodes", "fixtures.hooks.gate",
-    "fixtures.deployment", "fixtures.claim",
-]
 
 class Still(Opened):
     def __init__(self, deployment, stage):
@@ -31,14 +39,14 @@ class Still(Opened):
     def close(self):
         pass
 
-@pytest.hookimpl(trylast=True)
-def pytest_configure(config):
-    config.stash[OPENED] = Still(config.stash[SELECTION].planned, Stage({stage!r}))
+def still(config, stage):
+    config.stash[OPENED] = Still(config.stash[SELECTION].planned, Stage(stage))
 """
 
 SETTINGS = """
 [tool.pytest]
 strict = true
+pythonpath = ["."]
 asyncio_default_fixture_loop_scope = "session"
 filterwarnings = ["error"]
 markers = ["infra", "serving", "perf", "check", "requires"]
@@ -56,9 +64,10 @@ def run(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Run:
 
     def runner(tests: str, *options: str, stage: str = "ray", deployment: str = str(EXAMPLE)) -> pytest.RunResult:
         pytester.makeconftest(CONFTEST.format(stage=stage))
+        (pytester.path / "still.py").write_text(STILL)
         (pytester.path / "pyproject.toml").write_text(SETTINGS)
         pytester.makepyfile("import pytest\n" + dedent(tests))
-        chosen = ("--deployment", deployment) if deployment else ()
+        chosen = (f"--deployment={deployment}",) if deployment else ()
         return pytester.runpytest_subprocess("-rs", "-v", *chosen, *options)
 
     return runner
