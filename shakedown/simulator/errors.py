@@ -14,6 +14,7 @@ _CLASSES = {
     HTTPStatus.SERVICE_UNAVAILABLE: "ServiceUnavailableError",
 }
 _SHOWN_INPUT = 200
+_TYPES = frozenset({"str", "int", "float", "bool", "list", "dict", "NamedTool"})
 
 
 class ApiError(Exception):
@@ -58,7 +59,7 @@ def invalid_request(error: ValidationError) -> ApiError:
     named = (complaint.get("ctx", {}).get("error") for complaint in complaints)
     param = next((cause.param for cause in named if isinstance(cause, InvalidField)), None)
     if param is None:
-        param = ".".join(map(str, ("body", *complaints[0]["loc"])))
+        param = _location(complaints[0]["loc"])
     lines = [f"{len(complaints)} validation error{'s' if len(complaints) > 1 else ''}:"]
     lines += [f"  {_shortened(complaint)}" for complaint in complaints[:10]]
     return ApiError(HTTPStatus.BAD_REQUEST, "\n".join(lines), param=param, type=HTTPStatus.BAD_REQUEST.phrase)
@@ -71,11 +72,15 @@ def malformed_json(reason: str) -> ApiError:
     return ApiError(HTTPStatus.BAD_REQUEST, message, param="body", type=HTTPStatus.BAD_REQUEST.phrase)
 
 
+def _location(loc: tuple[int | str, ...]) -> str:
+    """The path to a field without the branches of unions, which are types and no names."""
+    return ".".join(("body", *(str(part) for part in loc if part not in _TYPES and "[" not in str(part))))
+
+
 def _shortened(complaint: Any) -> dict[str, Any]:
     value = complaint["input"]
     if isinstance(value, list | dict):
         value = f"<{type(value).__name__} of {len(value)} items>"
     elif isinstance(value, str) and len(value) > _SHOWN_INPUT:
         value = value[:_SHOWN_INPUT] + "...[truncated]"
-    location = ".".join(map(str, ("body", *complaint["loc"])))
-    return {"type": complaint["type"], "loc": location, "msg": complaint["msg"], "input": value}
+    return {"type": complaint["type"], "loc": _location(complaint["loc"]), "msg": complaint["msg"], "input": value}

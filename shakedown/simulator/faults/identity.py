@@ -15,7 +15,7 @@ from shakedown.simulator.settings import Settings
 if TYPE_CHECKING:
     from shakedown.simulator.engine import Engine, Job
 
-_HANG_S = 0.2
+_HANG_S = 0.1
 _OUTSIDE_LATIN = re.compile("[^\x00-\xff]")
 
 
