@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
+from shakedown.simulator.chat import DONE
 from shakedown.simulator.errors import ApiError
-from shakedown.simulator.faults.base import Fault
+from shakedown.simulator.faults.base import Event, Fault
 from shakedown.simulator.settings import Settings
 
 if TYPE_CHECKING:
@@ -16,6 +19,7 @@ if TYPE_CHECKING:
 _COMPANY = 3
 _SLOWER = 4
 _STALL_S = 0.5
+_LATE_END_S = 0.2
 
 
 class SlowFirstToken(Fault):
@@ -84,3 +88,19 @@ class OneAtATime(Fault):
     def configure(self, settings: Settings) -> Settings:
         """Nothing else changes."""
         return replace(settings, max_concurrency=1)
+
+
+class LateEnd(Fault):
+    """The answer is complete, and the stream stays open: a client that keeps to its connection cannot go on."""
+
+    name = "late-end"
+    summary = "streams stay open for 0.2 s after their last token"
+    source = "vllm-project/vllm#55508"
+
+    async def events(self, path: str, events: AsyncIterator[Event]) -> AsyncIterator[Event]:
+        """The last event waits."""
+        del path
+        async for event in events:
+            if event == DONE:
+                await asyncio.sleep(_LATE_END_S)
+            yield event

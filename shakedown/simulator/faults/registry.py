@@ -65,6 +65,7 @@ _ALL: tuple[type[Fault], ...] = (
     load.ErrorsUnderLoad,
     load.StallUnderConcurrency,
     load.OneAtATime,
+    load.LateEnd,
 )
 FAULTS: dict[str, type[Fault]] = {fault.name: fault for fault in _ALL}
 
