@@ -37,7 +37,7 @@ async def test_short_answers_are_right(
     claim(outcome.passed, found=outcome.found, expected=outcome.expected)
 
 
-@pytest.mark.check("GT-02", stages=("serving",), needs=("RE-01", "GT-01"))
+@pytest.mark.check("GT-02", stages=("serving",), needs=("RE-01", "RE-02", "GT-01"))
 @pytest.mark.requires("reasoning")
 async def test_answers_after_thinking_are_right(
     thinking: tuple[Answer, ...],

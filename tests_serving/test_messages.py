@@ -19,14 +19,14 @@ from shakedown.serving.plans.conversations import MESSAGES
 pytestmark = pytest.mark.serving
 
 
-@pytest.mark.check("AN-01", stages=("serving",), needs=("PR-08", "DN-02"))
+@pytest.mark.check("AN-01", stages=("serving",), needs=("PR-08", "RE-01"))
 def test_message_has_its_blocks(messages: tuple[Message, ...], setting: Setting, claim: Claim) -> None:
     """A message holds its thinking and its text as blocks in that order, a stop reason and its usage."""
     verdict = judge(messages, lambda message: judges.shape(message, thinking=setting.reasoning))
     claim(verdict.holds, found=verdict.found, expected="thinking (where the model thinks), then text, none empty")
 
 
-@pytest.mark.check("AN-01", stages=("serving",), needs=("PR-08", "DN-02"))
+@pytest.mark.check("AN-01", stages=("serving",), needs=("PR-08", "RE-01"))
 async def test_anthropic_sdk_reads_the_message(anthropic_sdk: AsyncAnthropic, setting: Setting, claim: Claim) -> None:
     """The official Anthropic client, validating strictly, finds text and usage in a message."""
     try:

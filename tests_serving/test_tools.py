@@ -37,7 +37,7 @@ async def test_the_right_tool_is_called(
     claim(outcome.passed, found=outcome.found, expected=outcome.expected)
 
 
-@pytest.mark.check("TC-03", stages=("serving",), needs=("TC-01",))
+@pytest.mark.check("TC-03", stages=("serving",), needs=("TC-01", "TC-06", "RE-01"))
 @pytest.mark.requires("tools")
 def test_a_call_that_is_required_is_made(required_calls: tuple[Answer, ...], claim: Claim) -> None:
     """With tool_choice required there is a valid call, thinking or not, streamed or not."""

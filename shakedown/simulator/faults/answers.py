@@ -90,12 +90,13 @@ class SwappedNonce(Fault):
         self._waiting: Job | None = None
 
     async def before_generation(self, engine: Engine, job: Job) -> None:
-        """Pair this request with one that has no token yet."""
+        """Pair this request with one that has no token yet and will have as many."""
         del engine
         if job.family != "nonce":
             return
         other, self._waiting = self._waiting, job
-        if other is not None and other.tokens_out == 0 and other.thinking == job.thinking:
+        alike = other is not None and other.thinking == job.thinking and other.length == job.length
+        if alike and other is not None and other.tokens_out == 0:
             other.outputs, job.outputs = job.outputs, other.outputs
             self._waiting = None
 

@@ -134,10 +134,9 @@ class ReasoningAfterContent(Fault):
         """One more event, before the one that says why it ends."""
         thought: Event | None = None
         async for event in events:
-            if path == CHAT and isinstance(event, Mapping):
-                for choice in event.get("choices", ()):
-                    if choice["delta"].get("reasoning", "").strip():
-                        thought = event
-                    if choice["finish_reason"] and thought is not None:
-                        yield thought
+            choices = event.get("choices", ()) if path == CHAT and isinstance(event, Mapping) else ()
+            if any(choice["delta"].get("reasoning", "").strip() for choice in choices):
+                thought = event
+            elif thought is not None and any(choice["finish_reason"] for choice in choices):
+                yield thought
             yield event
