@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from selftests.report.conftest import SIMULATED, Ran, Run, ended, project, start
+from selftests.report.runs import SIMULATED, Ran, Run, ended, project, start
 from selftests.report.test_outcomes import TESTS
 from shakedown.report.results import Outcome, RunResults, Verdict
 

@@ -78,7 +78,7 @@ def test_page_is_well_formed_and_uses_no_other_element(results: RunResults) -> N
 def test_page_loads_nothing_and_runs_nothing() -> None:
     read = parsed(full(label="EMBEDDED"))
     names = {name for name, _ in read.attributes}
-    assert names <= {"lang", "charset", "name", "content", "http-equiv", "class", "data-name"}
+    assert names <= {"lang", "charset", "name", "content", "http-equiv", "class", "data-name", "colspan"}
     assert ("content", "default-src 'none'; style-src 'unsafe-inline'") in read.attributes
     assert "url(" not in page(full())
     assert "@import" not in page(full())
@@ -107,6 +107,13 @@ def test_everything_of_a_run_is_on_the_page() -> None:
         "Drawn from results.json, format 1, shakedown 0.1.0.",
     ):
         assert text in read, text
+
+
+def test_tests_of_one_claim_are_told_apart() -> None:
+    tests = [a_test(f"test_answers[{kind}]", Outcome.PASSED, node=node) for kind, node in (("sums", None), ("n", "n"))]
+    read = " ".join(parsed(run(*tests)).text.split())
+    assert "The fabric NIC of every node is up. [sums]" in read
+    assert "[n]" not in read
 
 
 def test_fault_on_two_nodes_is_explained_once() -> None:

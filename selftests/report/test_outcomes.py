@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from selftests.report.conftest import Ran, ended, project, start
+from selftests.report.runs import Ran, ended, project, start
 from shakedown.report.results import Outcome, Verdict
 
 TESTS = '''

@@ -56,9 +56,11 @@ skipped
     1  no baseline
 
 measured
-  chat_c1  ttft_s.p90                 0.1424 s  PASS  n = 40
-  chat_c1  output_tokens_per_s  12346 tokens/s  PASS
-  chat_c4  tpot_s.p50                     none        fewer than 20 samples"""
+  chat_c1  PASS
+    ttft_s.p90                 0.1424 s  n = 40
+    output_tokens_per_s  12346 tokens/s
+  chat_c4
+    tpot_s.p50                     none  fewer than 20 samples"""
     )
 
 

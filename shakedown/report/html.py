@@ -51,7 +51,13 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"quantity": words.quantity, "lasted": words.lasted, "name": _test_name, "word": _word}
+    environment.filters |= {
+        "quantity": words.quantity,
+        "lasted": words.lasted,
+        "name": _test_name,
+        "word": _word,
+        "variant": _variant,
+    }
     environment.globals["Outcome"] = Outcome
     return environment
 
@@ -66,3 +72,10 @@ def _test_name(test: CheckResult) -> str:
 
 def _word(outcome: Outcome) -> str:
     return "waived" if outcome is Outcome.XFAILED else outcome.value
+
+
+def _variant(test: CheckResult) -> str:
+    """What tells this test from others of the same claim; the node has a column of its own."""
+    _, bracket, parameters = _test_name(test).partition("[")
+    variant = parameters.removesuffix("]") if bracket else ""
+    return "" if variant == test.node else variant

@@ -115,19 +115,19 @@ def _skipped(results: RunResults) -> Iterator[Line]:
 
 
 def _metrics(results: RunResults) -> Iterator[Line]:
-    rows = [
-        (_short(test.nodeid), metric.name, quantity(metric), test.verdict or "", _remark(metric))
-        for test in results.tests
-        for metric in test.metrics
-    ]
-    if not rows:
+    tests = [test for test in results.tests if test.metrics]
+    if not tests:
         return
     yield Line("")
     yield Line("measured", "heading")
-    widths = [max(len(row[column]) for row in rows) for column in range(4)]
-    for test, name, value, verdict, remark in rows:
-        text = f"  {test:<{widths[0]}}  {name:<{widths[1]}}  {value:>{widths[2]}}  {verdict:<{widths[3]}}  {remark}"
-        yield Line(text.rstrip())
+    metrics = [metric for test in tests for metric in test.metrics]
+    name_width = max(len(metric.name) for metric in metrics)
+    value_width = max(len(quantity(metric)) for metric in metrics)
+    for test in tests:
+        yield Line(f"  {_short(test.nodeid)}  {test.verdict or ''}".rstrip())
+        for metric in test.metrics:
+            row = f"    {metric.name:<{name_width}}  {quantity(metric):>{value_width}}  {_remark(metric)}"
+            yield Line(row.rstrip())
 
 
 def _remark(metric: MetricRecord) -> str:
