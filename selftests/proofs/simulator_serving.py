@@ -1,4 +1,4 @@
-"""Faults of what is served, as the simulator shows them: each makes its check fail, and what cannot but fail with it."""
+"""Faults of what is served, as the simulator shows them: each makes its check fail, with what cannot but follow."""
 
 from __future__ import annotations
 
