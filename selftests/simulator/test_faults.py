@@ -89,8 +89,10 @@ CHANGES: dict[str, set[str]] = {
     "errors-under-load": {"crowd errors"},
     "stall-under-concurrency": {"crowd stands still"},
     "one-at-a-time": set(),
+    "late-end": set(),
 }
-"""By fault, what it changes of what a server says; those without anything change settings, which has its own test."""
+"""By fault, what it changes of what a server says; those without anything change settings or times, which have tests of
+their own."""
 
 Seen = dict[str, Any]
 

@@ -143,3 +143,13 @@ async def test_slow_faults_slow_down_one_thing(fault: str, first: float, last: f
             seen = await stamped(client, 10)
     assert first <= seen.tokens[0] < first + machine.slack
     assert last <= seen.tokens[-1] < last + machine.slack
+
+
+async def test_late_end_holds_a_finished_stream_open_and_delays_no_token() -> None:
+    with running_simulator(ttft_s=0.05, itl_s=0.005, fault="late-end") as simulator:
+        async with httpx.AsyncClient(base_url=simulator.base_url) as client, watched() as machine:
+            start = time.perf_counter()
+            seen = await stamped(client, 10)
+            closed = time.perf_counter() - start
+    assert 0.095 <= seen.tokens[-1] < 0.095 + machine.slack
+    assert closed >= seen.tokens[-1] + 0.2 - 0.001
