@@ -137,6 +137,17 @@ def ray_on_management(evidence: Evidence) -> None:
     worker_row(evidence, lambda row: row.update(address=WORKER_MANAGEMENT))
 
 
+def second_row(evidence: Evidence) -> None:
+    """Ray was started on the worker without an address, then again with one; the GCS has not missed the first yet."""
+
+    def add(answer: dict[str, Any]) -> None:
+        rows = answer["tables"]["nodes"]
+        row = next(row for row in rows if row["address"] == WORKER_ADDRESS)
+        rows.append({**row, "id": "c0ffee" + row["id"][6:], "address": WORKER_MANAGEMENT})
+
+    in_json(evidence, HEAD, TABLES, add)
+
+
 def host_ip_missing(evidence: Evidence) -> None:
     """Set on the head only: the launch hangs without a word."""
     in_text(evidence, WORKER, RAYLET, r"^env VLLM_HOST_IP=.*\n", "")
@@ -275,8 +286,15 @@ def gloo_on_head_only(evidence: Evidence) -> None:
     in_text(evidence, WORKER, RAYLET, r"^env GLOO_SOCKET_IFNAME=.*\n", "")
 
 
-def _fault(name: str, check: str, stage: str, inject: Callable[[Evidence], None]) -> Fault:
-    return Fault(f"bundle-{name}", "bundle", check, stage=stage, inject=inject)
+def _fault(name: str, check: str, stage: str, inject: Callable[[Evidence], None], **companions: str) -> Fault:
+    return Fault(
+        f"bundle-{name}",
+        "bundle",
+        check,
+        companions={id.replace("_", "-"): reason for id, reason in companions.items()},
+        stage=stage,
+        inject=inject,
+    )
 
 
 FAULTS: tuple[Fault, ...] = (
@@ -291,6 +309,7 @@ FAULTS: tuple[Fault, ...] = (
     _fault("gloo-on-loopback", "NET-14", "ray", gloo_on_loopback),
     _fault("default-route-by-wifi", "NET-15", "hosts", default_route_by_wifi),
     _fault("ray-on-management", "RAY-01", "ray", ray_on_management),
+    _fault("second-row", "RAY-01", "ray", second_row, RAY_07="the earlier life of the node is one row too many"),
     _fault("host-ip-missing", "RAY-02", "ray", host_ip_missing),
     _fault("host-ip-copied", "RAY-02", "serving", host_ip_copied),
     _fault("host-ip-in-login", "RAY-02", "hosts", host_ip_in_login),
