@@ -46,6 +46,7 @@ def test_log_of_an_old_version_with_graphs() -> None:
     assert start.total_s == 660.0
     assert start.shards == Shards(39, 39)
     assert start.first_stamp == "03-02 10:00:00"
+    assert start.version == "0.17.1"
 
 
 def test_log_of_a_new_version_without_graphs_over_new_year() -> None:
@@ -72,6 +73,7 @@ def test_bar_that_comes_in_ahead_of_its_stamped_lines_begins_nothing() -> None:
     }
     (start,) = starts_of(RAY_CPU)
     assert start.total_s == 42.0
+    assert start.version == "0.32.0"
     assert start.shards == Shards(39, 39)
 
 

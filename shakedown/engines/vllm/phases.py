@@ -73,6 +73,8 @@ _STARTS: tuple[tuple[PhaseName, re.Pattern[str]], ...] = tuple(
 _BEGIN = re.compile(r"\] non-default args: ")
 """Every start prints it once; a second one in the same log is a second start."""
 
+_VERSION = re.compile(r"Initializing a V1 LLM engine \(v([^)\s]{1,64})\)")
+
 _AFTER = {PhaseName.WEIGHTS: PhaseName.C10D, PhaseName.GRAPHS: PhaseName.COMPILE}
 """Phases that a bar can begin, and what must have been seen before: bars are not stamped, and those of Ray's workers
 come in ahead of stamped lines that were written earlier."""
@@ -152,11 +154,13 @@ class Start:
         first_stamp: of its first stamped line, as written (``12-01 03:01:22``).
         phases: those that showed themselves, in order; eager mode has no graphs, a warm cache no compilation.
         shards: last progress seen; None where no bar was drawn.
+        version: of the engine, as it names itself; None until it has.
     """
 
     first_stamp: str
     phases: tuple[Phase, ...]
     shards: Shards | None
+    version: str | None
 
     @property
     def total_s(self) -> float | None:
@@ -176,6 +180,7 @@ class _Building:
     begun: bool = False
     marks: list[tuple[PhaseName, float]] = field(default_factory=lambda: [(PhaseName.PROCESS, 0.0)])
     shards: Shards | None = None
+    version: str | None = None
 
     @property
     def reached(self) -> PhaseName:
@@ -185,7 +190,7 @@ class _Building:
     def built(self) -> Start:
         ends = [at for _, at in self.marks[1:]] + [None]
         phases = (Phase(name, at, end) for (name, at), end in zip(self.marks, ends, strict=True))
-        return Start(self.first_stamp, tuple(phases), self.shards)
+        return Start(self.first_stamp, tuple(phases), self.shards, self.version)
 
 
 class PhaseReader:
@@ -211,6 +216,8 @@ class PhaseReader:
         name = next((name for name, pattern in _STARTS if pattern.search(text)), None)
         if name is not None and name.order > start.reached.order and (stamped or _may_begin(name, start.reached)):
             start.marks.append((name, (self._now - start.first).total_seconds()))
+        if name is PhaseName.ENGINE and (version := _VERSION.search(text)):
+            start.version = version[1]
         shards = _SHARDS.search(text)
         if shards:
             start.shards = _further(start.shards, Shards(int(shards[1]), int(shards[2])))
