@@ -13,8 +13,8 @@ from shakedown.serving.client import Client
 from shakedown.serving.corpus import Corpus
 from shakedown.serving.gates import LIGHT
 from shakedown.serving.grading import gated, grade
-from shakedown.serving.plans import Setting
 from shakedown.serving.plans.items import ANSWERED, more_answers, more_thinking
+from shakedown.serving.setting import Setting
 
 pytestmark = pytest.mark.serving
 

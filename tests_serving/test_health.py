@@ -12,9 +12,9 @@ from shakedown.serving.answer import Answer, answers
 from shakedown.serving.capabilities import said
 from shakedown.serving.client import Client
 from shakedown.serving.corpus import Corpus
-from shakedown.serving.plans import Setting
 from shakedown.serving.plans.probes import counted, one_token
 from shakedown.serving.requests import get
+from shakedown.serving.setting import Setting
 
 pytestmark = pytest.mark.serving
 

@@ -12,8 +12,8 @@ from shakedown.serving.corpus import Corpus
 from shakedown.serving.exchange import Exchange
 from shakedown.serving.grading import grade, misses
 from shakedown.serving.judges.refusals import refusal_problems
-from shakedown.serving.plans import Setting
 from shakedown.serving.plans.limits import canary
+from shakedown.serving.setting import Setting
 
 pytestmark = pytest.mark.serving
 

@@ -13,8 +13,8 @@ from shakedown.serving.exchange import Exchange
 from shakedown.serving.judges import messages as judges
 from shakedown.serving.judges.verdict import judge
 from shakedown.serving.message import Message
-from shakedown.serving.plans import Setting
 from shakedown.serving.plans.conversations import MESSAGES
+from shakedown.serving.setting import Setting
 
 pytestmark = pytest.mark.serving
 
@@ -33,7 +33,7 @@ async def test_anthropic_sdk_reads_the_message(anthropic_sdk: AsyncAnthropic, se
         message = await anthropic_sdk.messages.create(
             model=setting.model,
             messages=[{"role": "user", "content": "Reply with only the word Saddle."}],
-            max_tokens=1024,
+            max_tokens=setting.thinking_room,
             extra_body={"temperature": 0},
         )
     except APIResponseValidationError as error:

@@ -14,8 +14,8 @@ from shakedown.serving.client import Client
 from shakedown.serving.exchange import shortened
 from shakedown.serving.judges import schema
 from shakedown.serving.judges.verdict import judge_complete
-from shakedown.serving.plans import Setting
 from shakedown.serving.requests import get
+from shakedown.serving.setting import Setting
 
 pytestmark = pytest.mark.serving
 

@@ -15,8 +15,8 @@ from shakedown.serving.gates import LIGHT
 from shakedown.serving.grading import gated, grade
 from shakedown.serving.judges import tools
 from shakedown.serving.judges.verdict import judge, judge_complete, judge_together
-from shakedown.serving.plans import Setting
 from shakedown.serving.plans.tools import more_tool_calls
+from shakedown.serving.setting import Setting
 
 pytestmark = pytest.mark.serving
 

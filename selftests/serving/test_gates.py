@@ -7,7 +7,8 @@ from math import comb
 
 import pytest
 
-from shakedown.serving.gates import DEFAULT, StageRule, TwoStageGate, decide, upper_bound_of_zero
+from shakedown.serving.gates import DEFAULT, LIGHT, StageRule, TwoStageGate, decide, upper_bound_of_zero
+from shakedown.serving.plans.items import ANSWERED
 
 
 def cumulative(k: int, n: int, p: Fraction) -> float:
@@ -69,3 +70,8 @@ def test_a_gate_of_other_size() -> None:
     gate = TwoStageGate(p0=0.98, first=StageRule(10, 7), second=StageRule(20, 15))
     p = Fraction(98, 100)
     assert gate.alpha == pytest.approx(cumulative(7, 10, p) * cumulative(15, 20, p), rel=1e-9)
+
+
+def test_all_gates_of_a_run_together_stay_within_the_budget_of_false_alarms() -> None:
+    thinking, tool_calls = LIGHT, LIGHT
+    assert sum(gate.alpha for gate in (*ANSWERED.values(), thinking, tool_calls)) < 1e-3

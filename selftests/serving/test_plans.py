@@ -14,9 +14,10 @@ from shakedown.serving.corpus import Corpus
 from shakedown.serving.exchange import Arrival, Exchange, Request
 from shakedown.serving.gates import LIGHT, StageRule, TwoStageGate
 from shakedown.serving.grading import gated, grade, misses
-from shakedown.serving.plans import GROUPS, Setting
+from shakedown.serving.plans import GROUPS
 from shakedown.serving.plans.items import ANSWERED, more_answers
 from shakedown.serving.plans.limits import oversize
+from shakedown.serving.setting import Setting
 from shakedown.serving.tasks import generate, solve
 
 SETTING = Setting(model="tiny", max_model_len=4096, reasoning=True, seed=7)
@@ -43,7 +44,8 @@ def test_every_request_is_json_and_says_its_limits() -> None:
     for request in everything(SETTING).values():
         body = json.loads(json.dumps(request.body))
         if request.path in ("/v1/chat/completions", "/v1/messages"):
-            assert 1 <= body["max_tokens"] <= 1024
+            assert 1 <= body["max_tokens"] <= SETTING.thinking_room == 2048
+            assert request.deadline_s >= 60
             assert "temperature" in body
         assert body["model"] == "tiny"
 

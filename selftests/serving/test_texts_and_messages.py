@@ -143,6 +143,7 @@ def test_pings_may_stand_anywhere() -> None:
 def test_round_trip_of_tokens() -> None:
     there = exchange({"tokens": [1, 2], "count": 2}, request={"prompt": "é"}, name="texts/a")
     assert round_trip([there], [exchange({"prompt": "é"})]).holds
+    assert round_trip([there], [exchange({"prompt": "e\u0301"})]).holds
     assert "came back as '?'" in round_trip([there], [exchange({"prompt": "?"})]).found
     assert "HTTP 404" in round_trip([there], [exchange(b"no", status=404)]).found
     miscounted = exchange({"tokens": [1, 2], "count": 3}, request={"prompt": "é"})

@@ -7,13 +7,17 @@ from typing import Any
 
 from shakedown.engines.vllm import wire
 from shakedown.serving.exchange import Request
+from shakedown.serving.setting import Setting
 from shakedown.serving.tasks import Item
 
-GENERATION_DEADLINE_S = 120.0
-"""For one answer among eight: a large model on two small machines writes about 10 tokens/s for each of them."""
+FIRST_TOKEN_S = 60.0
+"""Until the first token of one answer among eight: queue and prefill on a deployment that has just come up."""
+
+SLOWEST_TOKENS_PER_S = 5.0
+"""Of one stream among eight: half of what a large model on two small machines gives; slower than that is broken."""
 
 ZERO_TOKEN_DEADLINE_S = 15.0
-"""For a request that generates nothing or one token."""
+"""For a request that generates nothing."""
 
 GREEDY = {"temperature": 0.0}
 THINKING = {"temperature": 0.6, "top_p": 0.95}
@@ -61,15 +65,20 @@ def chat(
         body |= {"stream": True, "stream_options": {"include_usage": True}}
     if tools:
         body["tools"] = list(tools)
-    return Request("POST", wire.CHAT, body | fields, deadline_s=GENERATION_DEADLINE_S, about=about or {})
+    return Request("POST", wire.CHAT, body | fields, deadline_s=deadline_s(max_tokens), about=about or {})
 
 
-def ask(model: str, item: Item, *, thinking: bool, stream: bool, **fields: Any) -> Request:
+def deadline_s(max_tokens: int) -> float:
+    """How long a generation of so many tokens may take, s."""
+    return FIRST_TOKEN_S + max_tokens / SLOWEST_TOKENS_PER_S
+
+
+def ask(setting: Setting, item: Item, *, thinking: bool, stream: bool, **fields: Any) -> Request:
     """A generated item as a chat completion; ``about`` says which, so that it can be made and graded again."""
     return chat(
-        model,
+        setting.model,
         item.messages,
-        max_tokens=item.max_tokens.thinking if thinking else item.max_tokens.plain,
+        max_tokens=setting.thinking_room if thinking else item.max_tokens.plain,
         thinking=thinking,
         stream=stream,
         tools=item.tools,
@@ -85,4 +94,4 @@ def message(
     body: dict[str, Any] = {"model": model, "messages": list(messages), "max_tokens": max_tokens, **GREEDY}
     if stream:
         body["stream"] = True
-    return Request("POST", wire.MESSAGES, body | fields, deadline_s=GENERATION_DEADLINE_S)
+    return Request("POST", wire.MESSAGES, body | fields, deadline_s=deadline_s(max_tokens))

@@ -16,7 +16,8 @@ from typing import Any
 from shakedown.serving.answer import Answer
 from shakedown.serving.exchange import shortened
 
-RUN = re.compile(r"([^\s])\1{19,}")
+RUN = re.compile(r"([^\s\-=_*#.~|+─═])\1{19,}")
+"""Lines that are drawn with one character are no run."""
 LOOP = re.compile(r"(\S+\s+\S+\s+\S+\s+)\1{7,}")
 ENOUGH_WORDS = 30
 WORD_SHARE = 0.6

@@ -14,10 +14,10 @@ MARKERS = re.compile(r"</?think>|<\|im_(?:start|end)\|>|<\|endoftext\|>|</?tool_
 
 
 def present(answer: Answer) -> Iterator[str]:
-    """RE-01: thinking and answer are both there, each in its own field."""
+    """RE-01: thinking and answer are both there, each in its own field; cut-off thinking owes no answer."""
     if not answer.reasoning.strip():
         yield f"no reasoning; content is {shortened(answer.content, 80)!r}"
-    if not answer.content.strip() and not answer.tool_calls:
+    elif answer.finish != "length" and not answer.content.strip() and not answer.tool_calls:
         yield f"no content (finish {answer.finish}); reasoning ends with {shortened(answer.reasoning[-80:], 80)!r}"
 
 

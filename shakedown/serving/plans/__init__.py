@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from shakedown.serving.corpus import Plan
 from shakedown.serving.plans import conversations, items, schemas, tools
-from shakedown.serving.plans.setting import Setting
+from shakedown.serving.setting import Setting
 
-__all__ = ["GROUPS", "Group", "Setting"]
+__all__ = ["GROUPS", "Group"]
 
 
 @dataclass(frozen=True, slots=True)

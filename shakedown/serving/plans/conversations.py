@@ -12,8 +12,9 @@ from typing import Any
 from shakedown.engines.vllm import wire
 from shakedown.serving.corpus import Plan
 from shakedown.serving.exchange import Request
-from shakedown.serving.plans.setting import Setting, named, streamed, way
+from shakedown.serving.plans.naming import named, streamed, way
 from shakedown.serving.requests import chat, message, post
+from shakedown.serving.setting import Setting
 from shakedown.serving.tasks import generate
 
 WEATHER = {
@@ -135,7 +136,7 @@ def messages(setting: Setting) -> Plan:
         "messages",
         {
             f"{item.id}-{way(streamed(item.index))}": message(
-                setting.model, item.messages, max_tokens=item.max_tokens.thinking, stream=streamed(item.index)
+                setting.model, item.messages, max_tokens=setting.thinking_room, stream=streamed(item.index)
             )
             for item in generate("exact-word", seed=setting.seed + 5, n=4)
         },

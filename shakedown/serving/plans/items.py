@@ -5,8 +5,9 @@ from __future__ import annotations
 from shakedown.serving.corpus import Plan
 from shakedown.serving.exchange import Request
 from shakedown.serving.gates import DEFAULT, LIGHT, TwoStageGate
-from shakedown.serving.plans.setting import Setting, named, streamed, way
+from shakedown.serving.plans.naming import named, streamed, way
 from shakedown.serving.requests import ask, chat
+from shakedown.serving.setting import Setting
 from shakedown.serving.tasks import generate
 
 ANSWERED: dict[str, TwoStageGate] = {
@@ -92,7 +93,7 @@ def family_items(setting: Setting, family: str, seed: int, n: int) -> Plan:
     for item in generate(family, seed=seed, n=n):
         fields = {"logprobs": True, "top_logprobs": 2} if item.index % 8 in (0, 1) else {}
         stream = streamed(item.index)
-        plan[f"{item.id}-{way(stream)}"] = ask(setting.model, item, thinking=False, stream=stream, **fields)
+        plan[f"{item.id}-{way(stream)}"] = ask(setting, item, thinking=False, stream=stream, **fields)
     return plan
 
 
@@ -102,5 +103,5 @@ def _thought(setting: Setting, seed: int, n: int) -> Plan:
     for family in THOUGHT:
         for item in generate(family, seed=seed, n=each):
             stream = streamed(item.index)
-            plan[f"{item.id}-{way(stream)}"] = ask(setting.model, item, thinking=True, stream=stream)
+            plan[f"{item.id}-{way(stream)}"] = ask(setting, item, thinking=True, stream=stream)
     return plan

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from shakedown.serving.corpus import Plan
 from shakedown.serving.exchange import Request
-from shakedown.serving.plans.setting import Setting, named
+from shakedown.serving.plans.naming import named
 from shakedown.serving.requests import ask, chat
+from shakedown.serving.setting import Setting
 from shakedown.serving.tasks import generate
 
 TIMES_TOO_LONG = 2
@@ -26,4 +27,4 @@ def oversize(setting: Setting) -> Plan:
 def canary(setting: Setting) -> Plan:
     """Short questions with known answers."""
     items = generate("arithmetic", seed=setting.seed + 6, n=4)
-    return named("canary", {item.id: ask(setting.model, item, thinking=False, stream=False) for item in items})
+    return named("canary", {item.id: ask(setting, item, thinking=False, stream=False) for item in items})

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from shakedown.serving.corpus import Plan
 from shakedown.serving.exchange import Request
-from shakedown.serving.plans.setting import Setting, named, streamed, way
+from shakedown.serving.plans.naming import named, streamed, way
 from shakedown.serving.requests import ask, chat
+from shakedown.serving.setting import Setting
 from shakedown.serving.tasks import generate
 
 ONE_TOKEN_DEADLINE_S = 30.0
@@ -30,7 +31,7 @@ def counted(setting: Setting) -> Plan:
             stream = streamed(item.index)
             fields = {"max_tokens": 3} if item.index >= COUNTED // 4 else {}
             name = f"{item.id}-{way(stream)}-{turn}"
-            requests[name] = _limited(ask(setting.model, item, thinking=False, stream=stream), fields)
+            requests[name] = _limited(ask(setting, item, thinking=False, stream=stream), fields)
     return named("counted", requests)
 
 

@@ -11,8 +11,9 @@ from typing import Any
 
 from shakedown.serving.corpus import Plan
 from shakedown.serving.exchange import Request
-from shakedown.serving.plans.setting import Setting, named, streamed, way
+from shakedown.serving.plans.naming import named, streamed, way
 from shakedown.serving.requests import ask, chat
+from shakedown.serving.setting import Setting
 from shakedown.serving.tasks import generate
 
 Schema = Mapping[str, Any]
@@ -55,7 +56,7 @@ def bound(setting: Setting) -> Plan:
         thinking = setting.reasoning and item.index >= 4
         mode = f"{'thinking' if thinking else 'plain'}-{way(streamed(item.index))}"
         plan[f"{item.id}-{mode}"] = ask(
-            setting.model,
+            setting,
             item,
             thinking=thinking,
             stream=streamed(item.index),

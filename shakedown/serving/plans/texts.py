@@ -8,8 +8,9 @@ from shakedown.engines.vllm import wire
 from shakedown.serving.answer import as_dict, as_list
 from shakedown.serving.corpus import Plan
 from shakedown.serving.exchange import Exchange
-from shakedown.serving.plans.setting import Setting, named
+from shakedown.serving.plans.naming import named
 from shakedown.serving.requests import post
+from shakedown.serving.setting import Setting
 
 TEXTS = {
     "digits": "0 1 23 456 7890 3.14159 1e-9",

@@ -5,8 +5,9 @@ from __future__ import annotations
 from shakedown.serving.corpus import Plan
 from shakedown.serving.gates import LIGHT
 from shakedown.serving.plans.items import FRESH
-from shakedown.serving.plans.setting import Setting, named, streamed, way
+from shakedown.serving.plans.naming import named, streamed, way
 from shakedown.serving.requests import ask
+from shakedown.serving.setting import Setting
 from shakedown.serving.tasks import generate
 
 DEMANDED = 4
@@ -34,11 +35,11 @@ def required_calls(setting: Setting) -> Plan:
         thinking = setting.reasoning and item.index >= DEMANDED // 2
         mode = f"{'thinking' if thinking else 'plain'}-{way(streamed(item.index))}"
         plan[f"{item.id}-{mode}"] = ask(
-            setting.model, item, thinking=thinking, stream=streamed(item.index), tool_choice="required"
+            setting, item, thinking=thinking, stream=streamed(item.index), tool_choice="required"
         )
     return named("required_calls", plan)
 
 
 def _calls(setting: Setting, seed: int, n: int, *, stream: bool) -> Plan:
     items = generate("tool-call", seed=seed, n=n)
-    return {item.id: ask(setting.model, item, thinking=False, stream=stream) for item in items}
+    return {item.id: ask(setting, item, thinking=False, stream=stream) for item in items}

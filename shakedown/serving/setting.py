@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import random
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from shakedown.inventory.model import Deployment
-from shakedown.serving.corpus import Plan
-from shakedown.serving.exchange import Request
+
+THINKING_TOKENS = 4096
+"""Room for thinking and answer: reasoning models spend hundreds of tokens on an addition, now and then thousands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,21 +36,7 @@ class Setting:
             seed=seed,
         )
 
-    def rng(self, purpose: str) -> random.Random:
-        """A generator of its own for each purpose, so that plans do not shift each other's items."""
-        return random.Random(f"{self.seed}:{purpose}")  # noqa: S311 - test material, no secret depends on it
-
-
-def streamed(number: int) -> bool:
-    """Every second request of a series is streamed, so that both ways are judged at the price of one."""
-    return number % 2 == 1
-
-
-def way(stream: bool) -> str:
-    """How the answer comes, as it stands in the names of requests."""
-    return "streamed" if stream else "whole"
-
-
-def named(group: str, requests: Mapping[str, Request]) -> Plan:
-    """The requests under the name of their group."""
-    return {f"{group}/{name}": request for name, request in requests.items()}
+    @property
+    def thinking_room(self) -> int:
+        """Tokens for thinking and answer where prompts are short: half of the model's length at most."""
+        return min(THINKING_TOKENS, self.max_model_len // 2)
