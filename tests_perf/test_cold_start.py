@@ -22,4 +22,4 @@ def test_start_takes_no_longer_than_recorded(
     """The latest start of the server took no longer than recorded, and no longer than promised."""
     if start is None or cold_start is None:
         pytest.skip(f"the log tells of no start that ended: {phases_text(start) if start else 'no start at all'}")
-    against_record(cold_start, gated=("total_s",), families=tuple(cold_start.metrics))
+    against_record(cold_start, gated=("total_s",), families=tuple(cold_start.metrics), detail=phases_text(start))
