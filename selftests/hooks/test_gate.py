@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from selftests.hooks.conftest import Run
+from pathlib import Path
+
+from selftests.hooks.conftest import EXAMPLE, Run
 
 TWO = """
 pytestmark = pytest.mark.infra
@@ -32,14 +34,17 @@ def test_a_check_of_another_stage_is_skipped_and_says_where_it_belongs(run: Run)
     result.stdout.fnmatch_lines(["*stage is hosts; this is checked at ray*"])
 
 
-def test_a_capability_that_is_not_declared_skips_with_the_key_to_declare(run: Run) -> None:
+def test_a_capability_that_is_not_declared_skips_with_the_key_to_declare(run: Run, tmp_path: Path) -> None:
+    without = tmp_path / "no-log.toml"
+    without.write_text("".join(line for line in EXAMPLE.open() if not line.startswith("log = ")))
     result = run(
         """
         @pytest.mark.infra
         @pytest.mark.requires("serve log")
         @pytest.mark.check("NET-01", stages=("ray",))
         def test_it(claim): claim(True, found="", expected="")
-        """
+        """,
+        deployment=str(without),
     )
     result.assert_outcomes(skipped=1)
     result.stdout.fnmatch_lines(["*[[]serve[]].log is not declared*"])
