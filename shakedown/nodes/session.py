@@ -31,9 +31,13 @@ class Session:
 
     def __init__(self, argv: list[str], limit_s: float) -> None:
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - closed in __exit__
-        self._process = subprocess.Popen(
-            argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._stderr, start_new_session=True
-        )
+        try:
+            self._process = subprocess.Popen(
+                argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._stderr, start_new_session=True
+            )
+        except OSError:
+            self._stderr.close()
+            raise
         self._timer: threading.Timer | None = None
         self.timed_out = False
         self.expect_within(limit_s)

@@ -1,0 +1,63 @@
+"""Parsers of one command each."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shakedown.errors import EvidenceError
+from shakedown.nodes.views.memory import parse_meminfo, parse_own_memory
+from shakedown.nodes.views.platform import parse_clock
+from shakedown.nodes.views.processes import parse_listeners
+
+
+def test_meminfo_is_bytes() -> None:
+    info = parse_meminfo("MemTotal:       24684092 kB\nHugePages_Total:       3\nMemAvailable:   15900596 kB\n")
+    assert info == {"MemTotal": 24684092 * 1024, "HugePages_Total": 3, "MemAvailable": 15900596 * 1024}
+
+
+@pytest.mark.parametrize(
+    ("said", "own"),
+    [("143771\n", (143771,)), ("81559\n81559\n", (81559, 81559)), ("[N/A]\n", ()), ("[Not Supported]\n", ()), ("", ())],
+    ids=["one", "two", "shared", "not supported", "none"],
+)
+def test_a_gpu_that_shares_memory_has_none_of_its_own(said: str, own: tuple[int, ...]) -> None:
+    assert parse_own_memory(said) == own
+
+
+def test_listeners_are_read_with_their_owners() -> None:
+    text = (
+        'LISTEN 0      4096                         *:6379        *:*    users:(("gcs_server",pid=25,fd=10))\n'
+        'LISTEN 0      2048       0.0.0.0:30000 0.0.0.0:* users:(("python",pid=7,fd=21),("python",pid=9,fd=21))\n'
+        "LISTEN 0      128          [::1]:631       [::]:*\n"
+        "ESTAB  0      0      10.0.0.1:22 10.0.0.2:5555\n"
+    )
+    assert [(one.address, one.port, one.owners) for one in parse_listeners(text)] == [
+        ("*", 6379, ("gcs_server (25)",)),
+        ("0.0.0.0", 30000, ("python (7)", "python (9)")),
+        ("[::1]", 631, ()),
+    ]
+
+
+def test_an_owner_that_may_not_be_known_is_said_so() -> None:
+    (listener,) = parse_listeners("LISTEN 0 128 0.0.0.0:30000 0.0.0.0:*\n")
+    assert str(listener) == "0.0.0.0:30000 by a process of another user"
+
+
+@given(st.floats(1e9, 2e9), st.floats(-100, 100), st.floats(0, 5), st.floats(0, 5))
+def test_the_true_skew_lies_within_the_uncertainty(asked: float, skew: float, there: float, back: float) -> None:
+    """Whatever the two ways take, the node's clock was read between them."""
+    clock = parse_clock(f"{asked + there + skew:.9f}\n", asked, asked + there + back)
+    assert abs(clock.ahead_s - skew) <= clock.uncertainty_s + 1e-5
+
+
+@pytest.mark.parametrize("text", ["", "1796094585.N", "tomorrow", "-1.5"])
+def test_what_is_no_time_is_refused(text: str) -> None:
+    with pytest.raises(EvidenceError):
+        parse_clock(text, 0, 1)
+
+
+@given(st.text())
+def test_any_text_gives_listeners_or_none(text: str) -> None:
+    assert all(listener.port >= 0 for listener in parse_listeners(text))
