@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -71,9 +72,14 @@ class StateFolder:
 
     Args:
         name: of the deployment, unique for this user.
+
+    Raises:
+        LaunchError: that cannot be a name.
     """
 
     def __init__(self, name: str) -> None:
+        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}", name):
+            raise LaunchError(f"{name!r} is no name for a deployment: letters, digits, '.', '_' and '-', at most 63")
         self.name = name
         self.path = base() / name
 

@@ -66,9 +66,7 @@ def _done(folder: Path) -> bool:
 
 
 def _make(folder: Path, run: Run) -> None:
-    (folder / STAMP).unlink(missing_ok=True)
-    if not (folder / "bin" / "python").exists():
-        venv.create(folder, with_pip=True, symlinks=True)
+    venv.create(folder, with_pip=True, symlinks=True, clear=True)  # nothing of a half-made or an older one stays
     pip = [str(folder / "bin" / "python"), "-m", "pip", "--disable-pip-version-check"]
     packages = ["install", "--requirement", str(REQUIREMENTS), "--constraint", str(CONSTRAINTS)]
     try:
