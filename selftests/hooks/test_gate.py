@@ -36,7 +36,7 @@ def test_a_check_of_another_stage_is_skipped_and_says_where_it_belongs(run: Run)
 
 def test_a_capability_that_is_not_declared_skips_with_the_key_to_declare(run: Run, tmp_path: Path) -> None:
     without = tmp_path / "no-log.toml"
-    without.write_text("".join(line for line in EXAMPLE.open() if not line.startswith("log = ")))
+    without.write_text("\n".join(line for line in EXAMPLE.read_text().splitlines() if not line.startswith("log = ")))
     result = run(
         """
         @pytest.mark.infra
