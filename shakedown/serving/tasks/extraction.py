@@ -36,7 +36,7 @@ _SENTENCES = templates(
     aged="{name}, aged {age}, comes from {city}.",
     works="{name} works as a {job} in {city}.",
     from_city="{name} is a {job} from {city}.",
-    working_age="The {job} {name} is {age} years old.",
+    working_age="{name} ({age}) works as a {job}.",
     order="The order is for {quantity} {color} {item}.",
     need="We need {quantity} {item} in {color}.",
 )

@@ -6,6 +6,7 @@ import random
 import re
 from collections.abc import Callable, Sequence
 
+from shakedown.serving.tasks.arithmetic import Arithmetic
 from shakedown.serving.tasks.item import Answer, MaxTokens, Message, Question, Tool, last_turn, text_of
 from shakedown.serving.tasks.randomness import nonce
 from shakedown.serving.tasks.reading import bare_text
@@ -20,6 +21,7 @@ _FACTS: dict[str, Callable[[random.Random], str]] = {
     "job": lambda rng: rng.choice(JOBS),
     "code": nonce,
 }
+_DISTRACTION = Arithmetic()
 _STATEMENT = re.compile(r"(?:My|Remember that my|Hello, my) (?P<kind>[a-z ]+?) is (?P<value>\w+)\.(?: Remember it\.)?")
 _STATEMENTS = ("My {kind} is {value}.", "My {kind} is {value}. Remember it.", "Remember that my {kind} is {value}.")
 _TEMPLATES = templates(
@@ -32,23 +34,25 @@ _TEMPLATES = templates(
 
 
 class Recall:
-    """What the user said two turns ago, with another exchange in between."""
+    """What the user said two turns ago, with an exercise in between."""
 
     name = "recall"
     max_tokens = MaxTokens(thinking=1024, plain=64)
     templates = tuple(_TEMPLATES)
 
     def make(self, template: str, rng: random.Random) -> Question:
-        """A statement, another one as distraction, and the question about one of both."""
-        first, second = rng.sample(sorted(_FACTS), 2)
-        facts = {kind: _FACTS[kind](rng) for kind in (first, second)}
-        history: list[Message] = []
-        for kind, value in facts.items():
-            history.append({"role": "user", "content": rng.choice(_STATEMENTS).format(kind=kind, value=value)})
-            history.append({"role": "assistant", "content": "OK."})
-        asked = rng.choice((first, second))
-        question: Message = {"role": "user", "content": _TEMPLATES[template].render({"kind": asked})}
-        return Question(template, (*history, question), facts[asked])
+        """A statement, an exercise as distraction, and the question."""
+        kind = rng.choice(sorted(_FACTS))
+        value = _FACTS[kind](rng)
+        exercise = _DISTRACTION.make(rng.choice(_DISTRACTION.templates), rng)
+        messages: tuple[Message, ...] = (
+            {"role": "user", "content": rng.choice(_STATEMENTS).format(kind=kind, value=value)},
+            {"role": "assistant", "content": "OK."},
+            *exercise.messages,
+            {"role": "assistant", "content": str(exercise.key)},
+            {"role": "user", "content": _TEMPLATES[template].render({"kind": kind})},
+        )
+        return Question(template, messages, value)
 
     def solve(self, messages: Sequence[Message], tools: Sequence[Tool]) -> Answer | None:  # noqa: ARG002 - Family
         """The last thing that the user said about it; a statement alone is acknowledged."""
