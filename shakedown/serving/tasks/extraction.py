@@ -35,7 +35,6 @@ _SENTENCES = templates(
     lives="{name} is {age} years old and lives in {city}.",
     aged="{name}, aged {age}, comes from {city}.",
     works="{name} works as a {job} in {city}.",
-    from_city="{name} is a {job} from {city}.",
     working_age="{name} ({age}) works as a {job}.",
     order="The order is for {quantity} {color} {item}.",
     need="We need {quantity} {item} in {color}.",
