@@ -28,7 +28,7 @@ def test_ssh_never_asks_and_keeps_its_connection() -> None:
     argv = OpenSSH("aurora@10.1.230.180", config="/etc/x").argv("id")
     assert argv[:3] == ["ssh", "-F", "/etc/x"]
     assert {"BatchMode=yes", "ControlMaster=auto", "ConnectTimeout=10", "ControlPersist=60"} <= set(argv)
-    assert f"ControlPath={control_path()}" in argv
+    assert f"ControlPath={control_path('aurora@10.1.230.180', '/etc/x')}" in argv
     assert argv[-3:] == ["--", "aurora@10.1.230.180", "exec sh -c id"]
 
 
@@ -79,7 +79,12 @@ def test_a_name_with_parentheses_does_not_shift_the_start_time(tmp_path: Path, m
     assert start_time(7) == 22
 
 
+def test_every_way_has_a_connection_of_its_own() -> None:
+    """The same name in two configurations may be two machines."""
+    assert len({control_path(name, config) for name in ("a", "b") for config in (None, "/x", "/y")}) == 6
+
+
 def test_the_control_folder_is_private_and_short() -> None:
-    folder = Path(control_path()).parent
+    folder = Path(control_path("host", None)).parent
     assert folder.stat().st_mode & 0o777 == 0o700
     assert len(str(folder)) <= LONGEST

@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import atexit
+import hashlib
 import shutil
 import subprocess
 import tempfile
 from functools import cache
 from pathlib import Path
 
-LONGEST = 104 - 41 - 18
-"""A socket's path holds at most 104 bytes on some systems; ssh adds ``/`` and 40 characters, 18 more at connecting."""
+NAME_LENGTH = 16
+LONGEST = 104 - 1 - NAME_LENGTH - 18
+"""A socket's path holds at most 104 bytes on some systems; ssh adds 18 characters to it while it connects."""
 
 CLOSE_TIMEOUT_S = 5.0
 
 
-def control_path() -> str:
-    """Value of ssh's ``ControlPath``: one socket per destination in the folder of this process."""
-    return str(_folder() / "%C")
+def control_path(destination: str, config: str | None) -> str:
+    """Value of ssh's ``ControlPath``: one socket per destination and configuration in the folder of this process.
+
+    ssh's own ``%C`` knows nothing of a proxy command: two machines with one private address behind different proxies
+    would share a connection, and one would answer for the other.
+    """
+    way = f"{config or ''}\0{destination}".encode()
+    return str(_folder() / hashlib.sha256(way).hexdigest()[:NAME_LENGTH])
 
 
 @cache

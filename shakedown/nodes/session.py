@@ -69,7 +69,7 @@ class Session:
         """How the process ended and its last words on stderr; waits for the end."""
         code = self._process.wait()
         self._stderr.seek(0)
-        said = redact(self._stderr.read()).decode(errors="replace").strip()
+        said = redact(self._stderr.read()).decode(errors="replace").replace("\r", "").strip()
         return f"{said or 'it said nothing'} (exit code {code})"
 
     def finish(self) -> None:

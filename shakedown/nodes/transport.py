@@ -105,7 +105,7 @@ class OpenSSH(Transport):
             "BatchMode": "yes",
             "ConnectTimeout": str(CONNECT_TIMEOUT_S),
             "ControlMaster": "auto",
-            "ControlPath": control_path(),
+            "ControlPath": control_path(self._destination, self._config),
             "ControlPersist": str(PERSIST_S),
         }
         command = ["ssh", *(["-F", self._config] if self._config else [])]
