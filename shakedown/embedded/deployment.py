@@ -46,6 +46,17 @@ class Handle:
     control: int
     owned: bool
 
+    def release(self) -> None:
+        """Tell the hub that the end of this process is not the end of the deployment."""
+        os.write(self.control, hub.KEEP)
+        os.close(self.control)
+        self.launcher.returncode = 0  # not ours to wait for from here on
+
+    def forget(self) -> None:
+        """Wait for the end of the hub, which must have been brought about."""
+        self.launcher.wait()
+        os.close(self.control)
+
 
 @dataclass
 class EmbeddedDeployment:
@@ -119,16 +130,14 @@ class EmbeddedDeployment:
     def release(self) -> None:
         """Let the deployment outlive this process; `down` ends it then."""
         if self.handle:
-            os.write(self.handle.control, hub.KEEP)
-            os.close(self.handle.control)
+            self.handle.release()
             self.handle = None
 
     def close(self) -> None:
         """End every process, network link and mount of the deployment and remove its folder."""
         self.folder.remove()
         if self.handle:
-            self.handle.launcher.wait()
-            os.close(self.handle.control)
+            self.handle.forget()
             self.handle = None
 
     def __enter__(self) -> Self:

@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from shakedown.embedded.engine import install
@@ -98,7 +99,7 @@ def _why_forbidden(sysctl: Path = Path("/proc/sys")) -> str:
     return "Run as root, or allow unprivileged user namespaces."
 
 
-def engine(python: Path | None = None) -> Path:
+def engine(python: Path | None, tell: Callable[[str], None]) -> Path:
     """The prefix of the Python that has vLLM and Ray; the nodes are shown this folder as theirs.
 
     It is that of the given Python, else of ``$SHAKEDOWN_ENGINE_PYTHON``, else of ``.venv-engine``, which is made when
@@ -109,6 +110,8 @@ def engine(python: Path | None = None) -> Path:
     """
     chosen = python or (Path(os.environ[ENGINE_VARIABLE]) if os.environ.get(ENGINE_VARIABLE) else None)
     if chosen is None:
+        if not install.installed(ROOT):
+            tell(f"vLLM and Ray are installed into {install.FOLDER}: about 4 GB, some minutes, once")
         try:
             chosen = install.ensure(ROOT)
         except install.InstallError as error:
@@ -131,8 +134,11 @@ def engine(python: Path | None = None) -> Path:
     return Path(facts["prefix"])
 
 
-def check(python: Path | None = None) -> Path:
-    """Look at everything; the engine is installed if need be.
+def check(python: Path | None, tell: Callable[[str], None]) -> Path:
+    """Look at everything; the engine is installed if need be, which is told.
+
+    Returns:
+        The prefix of the engine's Python.
 
     Raises:
         MissingPrerequisiteError: something is missing; says how to get it.
@@ -142,4 +148,4 @@ def check(python: Path | None = None) -> Path:
     check_tools()
     check_namespaces()
     check_memory()
-    return engine(python)
+    return engine(python, tell)

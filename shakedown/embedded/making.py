@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import IO
 
 from shakedown.embedded import describe, hub, machine, network, server
 from shakedown.embedded.deployment import EmbeddedDeployment, Handle
@@ -64,24 +65,34 @@ def spawn(folder: StateFolder, record: Record, plan: network.Plan, *, owned: boo
         LaunchError: they could not be made; with what was said about it.
     """
     listener = socket.create_server(("127.0.0.1", 0), backlog=512)  # stays in this network namespace
-    answer, told = os.pipe()
-    with listener, tempfile.TemporaryFile() as errors, os.fdopen(answer) as ready:
-        launcher, control = _launch(folder.path, listener, told, errors.fileno())
-        record = record.model_copy(update={"namespaces": find(launcher.pid), "port": listener.getsockname()[1]})
-        folder.write(record)
-        line = ready.readline()
-        if not line:
-            os.close(control)
-            launcher.wait()
-            errors.seek(0)
-            raise LaunchError(f"the nodes could not be made\n{errors.read().decode(errors='replace').strip()}")
-    record = record.model_copy(update=_identities(launcher.pid, json.loads(line)))
-    folder.write(record)
-    nodes = tuple(RunningNode(node, record.nodes[node.name]) for node in plan.nodes)
-    for node in nodes:
-        _take_port(node)
-    describe.write(folder.deployment_file, nodes, record.port)
-    return EmbeddedDeployment(folder, record, nodes, Handle(launcher, control, owned))
+    record = record.model_copy(update={"port": listener.getsockname()[1]})
+    with listener, tempfile.TemporaryFile() as errors:
+        handle, ready = _launch(folder.path, listener, errors.fileno(), owned=owned)
+        try:
+            record = record.model_copy(update={"namespaces": find(handle.launcher.pid)})
+            folder.write(record)
+            record = record.model_copy(update=_identities(handle.launcher.pid, _answer(ready, errors)))
+            folder.write(record)
+            nodes = tuple(RunningNode(node, record.nodes[node.name]) for node in plan.nodes)
+            for node in nodes:
+                _take_port(node)
+            describe.write(folder.deployment_file, nodes, record.port)
+        except BaseException:
+            folder.remove()
+            handle.forget()
+            raise
+    return EmbeddedDeployment(folder, record, nodes, handle)
+
+
+def _answer(ready: int, errors: IO[bytes]) -> dict[str, int]:
+    """What the hub says once the nodes are there: the first process of each, as it counts them."""
+    with os.fdopen(ready) as pipe:
+        line = pipe.readline()
+    if not line:
+        errors.seek(0)
+        raise LaunchError(f"the nodes could not be made\n{errors.read().decode(errors='replace').strip()}")
+    pids: dict[str, int] = json.loads(line)
+    return pids
 
 
 def _take_port(node: RunningNode) -> None:
@@ -92,24 +103,27 @@ def _take_port(node: RunningNode) -> None:
         wait_until(lambda: node.listens(port), 10, f"port {port} is taken on {node.name}")
 
 
-def _launch(folder: Path, listener: socket.socket, told: int, errors: int) -> tuple[subprocess.Popen[bytes], int]:
-    """Start the hub; gives its ``unshare`` and the pipe that controls it."""
+def _launch(folder: Path, listener: socket.socket, errors: int, *, owned: bool) -> tuple[Handle, int]:
+    """Start the hub; gives the handle on it, and the pipe on which it says that the nodes are there."""
     owner = os.pidfd_open(os.getpid())
     heard, control = os.pipe()
+    ready, told = os.pipe()
     descriptors = {"listener": listener.fileno(), "owner": owner, "control": heard, "ready": told}
     options = [text for name, descriptor in descriptors.items() for text in (f"--{name}", str(descriptor))]
-    launcher = subprocess.Popen(
-        ["unshare", *machine.outer_namespaces(), sys.executable, "-m", "shakedown.embedded.hub", folder, *options],
-        stdin=subprocess.DEVNULL,
-        stdout=errors,
-        stderr=errors,
-        pass_fds=tuple(descriptors.values()),
-        env=os.environ | {"PYTHONPATH": str(machine.ROOT), "PYTHONDONTWRITEBYTECODE": "1"},
-        start_new_session=True,  # Ctrl-C is for the process at the terminal, which then takes this one down
-    )
-    for descriptor in (owner, heard, told):
-        os.close(descriptor)
-    return launcher, control
+    try:
+        launcher = subprocess.Popen(
+            ["unshare", *machine.outer_namespaces(), sys.executable, "-m", "shakedown.embedded.hub", folder, *options],
+            stdin=subprocess.DEVNULL,
+            stdout=errors,
+            stderr=errors,
+            pass_fds=tuple(descriptors.values()),
+            env=os.environ | {"PYTHONPATH": str(machine.ROOT), "PYTHONDONTWRITEBYTECODE": "1"},
+            start_new_session=True,  # Ctrl-C is for the process at the terminal, which then takes this one down
+        )
+    finally:
+        for descriptor in (owner, heard, told):
+            os.close(descriptor)
+    return Handle(launcher, control, owned), ready
 
 
 def _identities(launcher: int, pids: dict[str, int]) -> dict[str, object]:

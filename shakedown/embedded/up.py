@@ -52,7 +52,7 @@ def start(options: Options, progress: Progress = silent) -> EmbeddedDeployment:
     tell = clock(progress)
     tell("the machine is looked at")
     shape = shape_of(options.fault)
-    engine = machine.check(options.engine_python)
+    engine = machine.check(options.engine_python, tell)
     folder = StateFolder(options.name or f"{DEFAULT_NAME}-{os.getpid()}-{secrets.token_hex(3)}")
     record = Record(starter=myself(), fault=options.fault, slow_load_s=options.slow_load_s)
     folder.create(record)

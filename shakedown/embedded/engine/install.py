@@ -45,11 +45,17 @@ def ensure(root: Path, run: Run | None = None) -> Path:
         InstallError: the packages could not be installed; says what was tried.
     """
     folder = root / FOLDER
-    if not _done(folder):
+    if not installed(root):
         with _alone(root):
-            if not _done(folder):
+            if not installed(root):
                 _make(folder, run or _run)
     return folder / "bin" / "python"
+
+
+def installed(root: Path) -> bool:
+    """True if the environment is there, whole and up to date."""
+    stamp = root / FOLDER / STAMP
+    return stamp.is_file() and stamp.read_text() == fingerprint()
 
 
 def fingerprint() -> str:
@@ -58,11 +64,6 @@ def fingerprint() -> str:
     for path in (REQUIREMENTS, CONSTRAINTS):
         digest.update(path.read_bytes())
     return digest.hexdigest()
-
-
-def _done(folder: Path) -> bool:
-    stamp = folder / STAMP
-    return stamp.is_file() and stamp.read_text() == fingerprint()
 
 
 def _make(folder: Path, run: Run) -> None:
