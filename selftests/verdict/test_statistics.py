@@ -56,8 +56,8 @@ def failures(runs: int, spread: float, slower: float, seed: int) -> float:
     return alarms / NIGHTS
 
 
-@pytest.mark.parametrize("spread", [0.02, 0.05, 0.10])
-@pytest.mark.parametrize("runs", [1, 2, 3, 5, 13, 14, 30])
+@pytest.mark.parametrize("spread", [0.02, 0.10])
+@pytest.mark.parametrize("runs", [1, 2, 3, 5, 14, 30])
 def test_false_alarms_stay_within_what_is_stated(runs: int, spread: float) -> None:
     """Up to three standard errors of the simulation above it."""
     slack = 3 * (FALSE_ALARM * (1 - FALSE_ALARM) / NIGHTS) ** 0.5

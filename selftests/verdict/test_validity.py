@@ -53,9 +53,7 @@ BEFORE = replace(GOOD, sent=GOOD.ended + 1)
         pytest.param(of([NO_USAGE]), "1 of 7 answers carried no usage", id="no-usage"),
         pytest.param(of([BEFORE]), "before their request was sent", id="first-token-before-sending"),
         pytest.param(run_of([HIDDEN] * 5), "lies below the mean", id="chunks-hide-tokens"),
-        pytest.param(
-            lagging(0.021), "21.0 ms late (p95) while the shortest", id="busy-client"
-        ),
+        pytest.param(lagging(0.021), "21.0 ms late (p95) while the shortest", id="busy-client"),
         pytest.param(replace(of([]), health=replace(of([]).health, lags=[])), "did not watch", id="unwatched"),
     ],
 )

@@ -10,8 +10,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from statistics import NormalDist, median, stdev
+from statistics import NormalDist
 
+import numpy as np
 from scipy import stats
 
 FALSE_ALARM = 0.01
@@ -30,6 +31,8 @@ PROVISIONAL_EFFECT = 0.20
 (pytorch/test-infra, regression_utils.py)."""
 
 SETTLED_EFFECT = 0.05
+
+_NORMAL_QUANTILE = NormalDist().inv_cdf(1 - FALSE_ALARM)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,15 +73,15 @@ def allowance(history: Sequence[float]) -> Allowance:
     n = len(history)
     if n == 0 or min(history) <= 0:
         raise ValueError(f"a record needs positive values, got {list(history)}")
-    centre = median(history)
-    spread = stdev(history) / centre if n > 1 else 0.0
+    centre = float(np.median(history))
+    spread = float(np.std(history, ddof=1)) / centre if n > 1 else 0.0
     around = math.sqrt(1 + (1.0 if n < 3 else math.pi / 2) / n)
     if n >= SETTLED:
         return Allowance(centre, SETTLED_EFFECT, max(SETTLED_EFFECT, 3 * spread), n)
     if n >= ENOUGH_FOR_SPREAD:
         noise = _student_quantile(n - 1) * spread * around
     else:
-        noise = NormalDist().inv_cdf(1 - FALSE_ALARM) * max(ASSUMED_CV, spread) * around
+        noise = _NORMAL_QUANTILE * max(ASSUMED_CV, spread) * around
     return Allowance(centre, PROVISIONAL_EFFECT, max(PROVISIONAL_EFFECT, math.expm1(noise)), n)
 
 
