@@ -9,6 +9,7 @@ from pytest_benchmark.fixture import BenchmarkFixture
 
 from fixtures.claim import Claim
 from fixtures.load import Loads
+from shakedown.errors import ServerError
 from shakedown.outcomes import Metric
 from shakedown.verdict.gate import value_text
 
@@ -27,7 +28,10 @@ def test_every_request_is_answered(
     benchmark: BenchmarkFixture,
 ) -> None:
     """One request at a time and four at once, every request ends with a finish reason and without an error."""
-    load = benchmark.pedantic(loads.measure, args=(scenario,), rounds=1)  # type: ignore[no-untyped-call]
+    try:
+        load = benchmark.pedantic(loads.measure, args=(scenario,), rounds=1)  # type: ignore[no-untyped-call]
+    except ServerError as error:
+        raise claim.finding(found=f"{scenario}: no load could be made: {error}", expected="a server to load") from error
     asked, ok = load.metrics["requests_asked"], load.metrics["requests_ok"]
     measured(load.metrics["error_ratio"])
     measured(ok)

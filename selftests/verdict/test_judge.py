@@ -120,8 +120,21 @@ def test_limit_that_too_few_samples_cannot_decide_is_inconclusive(tmp_path: Path
 
 def test_limit_on_a_metric_that_does_not_exist_is_refused(tmp_path: Path) -> None:
     slos = (Slo(scenario="chat-c1", metric="ttft.p50", max=0.5),)
-    with pytest.raises(DeploymentFileError, match=r"no metric 'ttft.p50'; there are: client_cpu"):
+    with pytest.raises(DeploymentFileError, match=r"no limit can be set on 'ttft.p50'; allowed: .*ttft_s.p50"):
         opinion(judge(tmp_path, slos=slos), measured(1.0))
+
+
+@pytest.mark.parametrize("metric", ["requests_ok", "peak_output_tokens_per_s"])
+def test_limit_that_no_check_would_hold_is_refused(tmp_path: Path, metric: str) -> None:
+    unheld = Metric(metric, 1.0, "requests")
+    measurement = replace(measured(1.0), metrics={**measured(1.0).metrics, metric: unheld})
+    with pytest.raises(DeploymentFileError, match="no limit can be set"):
+        opinion(judge(tmp_path, slos=(Slo(scenario="chat-c1", metric=metric, max=9),)), measurement)
+
+
+def test_limit_on_a_scenario_that_is_never_run_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(DeploymentFileError, match=r"no scenario 'chat-c2'; there are: chat-c1, chat-c4, cold-start"):
+        judge(tmp_path, slos=(Slo(scenario="chat-c2", metric="ttft_s.p50", max=0.5),))
 
 
 def test_other_software_is_no_comparison(tmp_path: Path) -> None:

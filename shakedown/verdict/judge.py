@@ -8,9 +8,22 @@ from pathlib import Path
 
 from shakedown.errors import DeploymentFileError
 from shakedown.inventory.model import Slo
+from shakedown.load.cold_start import SCENARIO as START
 from shakedown.load.metrics import Metrics
+from shakedown.load.scenario import SHORT
 from shakedown.verdict.baseline import Baseline, extend, load_baseline, recorded_run
 from shakedown.verdict.gate import Judgement, Verdict, against_limit, against_record
+
+FAMILIES: Mapping[str, tuple[str, ...]] = {
+    "PF-02": ("ttft_s", "first_answer_s"),
+    "PF-03": ("tpot_s", "chunk_gap_s"),
+    "PF-04": ("output_tokens_per_s", "requests_per_s", "e2e_s", "client_cpu_s_per_request", "loop_lag_s"),
+    "PF-07": ("longest_gap_s",),
+}
+"""Check -> first parts of the names of the metrics that it shows and whose limits it holds. A limit in ``[[slo]]`` that
+no check would hold is refused, not passed over."""
+
+SCENARIOS = (*(scenario.name for scenario in SHORT), START)
 
 WORST_FIRST = (Verdict.FAIL, Verdict.INVALID, Verdict.INCONCLUSIVE, Verdict.PASS)
 
@@ -36,6 +49,12 @@ class Measurement:
     invalid: tuple[str, ...]
     gated: tuple[str, ...]
     troubles: tuple[str, ...] = ()
+
+    @property
+    def limitable(self) -> list[str]:
+        """The metrics on which ``[[slo]]`` may set a limit: those that some check holds."""
+        held = {family for families in FAMILIES.values() for family in families}
+        return [name for name in self.metrics if self.scenario == START or name.partition(".")[0] in held]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +93,17 @@ class Judge:
         folder: where its baselines lie.
         record: add every valid run that is not slower than the record to it.
         suffix: of file names, where runs of another size are kept apart.
+
+    Raises:
+        DeploymentFileError: a limit on a scenario that is never run.
     """
 
     def __init__(self, deployment: str, slos: Sequence[Slo], folder: Path, *, record: bool, suffix: str = "") -> None:
+        for slo in slos:
+            if slo.scenario not in SCENARIOS:
+                raise DeploymentFileError(
+                    f"[[slo]]: there is no scenario {slo.scenario!r}; there are: {', '.join(SCENARIOS)}"
+                )
         self._deployment = deployment
         self._slos = slos
         self._folder = folder
@@ -115,10 +142,10 @@ class Judge:
         for slo in self._slos:
             if slo.scenario != measured.scenario:
                 continue
-            if slo.metric not in measured.metrics:
-                known = ", ".join(sorted(measured.metrics))
+            if slo.metric not in measured.limitable:
+                known = ", ".join(sorted(measured.limitable))
                 raise DeploymentFileError(
-                    f"[[slo]] of {slo.scenario}: there is no metric {slo.metric!r}; there are: {known}"
+                    f"[[slo]] of {slo.scenario}: no limit can be set on {slo.metric!r}; allowed: {known}"
                 )
             if slo.metric.partition(".")[0] in families:
                 yield against_limit(measured.metrics[slo.metric], highest=slo.max, lowest=slo.min)
