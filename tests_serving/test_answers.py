@@ -19,7 +19,7 @@ from shakedown.serving.setting import Setting
 pytestmark = pytest.mark.serving
 
 
-@pytest.mark.check("GT-01", stages=("serving",), needs=("RE-03", "DN-02", "ST-01"))
+@pytest.mark.check("GT-01", stages=("serving",), needs=("PR-12", "RE-03", "DN-02", "ST-01"))
 @pytest.mark.parametrize("family", ANSWERED)
 async def test_short_answers_are_right(
     answers: tuple[Answer, ...],

@@ -39,7 +39,7 @@ async def test_counters_grow_by_exactly_what_was_sent(
 ) -> None:
     """On a quiet server, the token and request counters grow by exactly what the answers say they used."""
     try:
-        before = await counters.read(api)
+        before = await counters.read_at_rest(api)
         if before.busy:
             pytest.skip(f"not quiet: {before.busy} requests of others are running or waiting")
         batch = answers(await corpus.send(api, counted(setting)))

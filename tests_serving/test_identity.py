@@ -54,7 +54,7 @@ async def test_text_survives_the_tokenizer(api: Client, corpus: Corpus, setting:
     )
 
 
-@pytest.mark.check("ID-06", stages=("serving",), needs=("PR-08", "ID-01"))
+@pytest.mark.check("ID-06", stages=("serving",), needs=("PR-08", "PR-12"))
 @pytest.mark.parametrize("name", CONVERSATIONS)
 def test_prompt_is_as_long_as_the_tokenizer_says(conversations: dict[str, Exchange], name: str, claim: Claim) -> None:
     """A conversation costs as many prompt tokens as the server's own tokenizer counts for it."""

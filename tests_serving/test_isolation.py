@@ -15,7 +15,7 @@ from shakedown.serving.judges.isolation import own_nonce_only, repeats_own
 pytestmark = pytest.mark.serving
 
 
-@pytest.mark.check("CI-01", stages=("serving",), needs=("ID-01",))
+@pytest.mark.check("CI-01", stages=("serving",), needs=("PR-12",))
 def test_nobody_gets_what_another_sent(
     nonces: tuple[Answer, ...], claim: Claim, measured: Callable[[Metric], None]
 ) -> None:

@@ -19,14 +19,14 @@ from shakedown.serving.setting import Setting
 pytestmark = pytest.mark.serving
 
 
-@pytest.mark.check("AN-01", stages=("serving",), needs=("PR-08", "RE-01"))
+@pytest.mark.check("AN-01", stages=("serving",), needs=("PR-08", "PR-12", "RE-01"))
 def test_message_has_its_blocks(messages: tuple[Message, ...], setting: Setting, claim: Claim) -> None:
     """A message holds its thinking and its text as blocks in that order, a stop reason and its usage."""
     verdict = judge(messages, lambda message: judges.shape(message, thinking=setting.reasoning))
     claim(verdict.holds, found=verdict.found, expected="thinking (where the model thinks), then text, none empty")
 
 
-@pytest.mark.check("AN-01", stages=("serving",), needs=("PR-08", "RE-01"))
+@pytest.mark.check("AN-01", stages=("serving",), needs=("PR-08", "PR-12", "RE-01"))
 async def test_anthropic_sdk_reads_the_message(anthropic_sdk: AsyncAnthropic, setting: Setting, claim: Claim) -> None:
     """The official Anthropic client, validating strictly, finds text and usage in a message."""
     try:
@@ -48,7 +48,7 @@ async def test_anthropic_sdk_reads_the_message(anthropic_sdk: AsyncAnthropic, se
     )
 
 
-@pytest.mark.check("AN-02", stages=("serving",), needs=("PR-08",))
+@pytest.mark.check("AN-02", stages=("serving",), needs=("PR-08", "PR-12"))
 def test_streamed_message_keeps_its_order(messages: tuple[Message, ...], claim: Claim) -> None:
     """The events of a streamed message follow the API's order, block after block."""
     verdict = judge([message for message in messages if message.streamed], judges.order)

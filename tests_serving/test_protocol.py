@@ -13,7 +13,7 @@ from shakedown.serving.capabilities import missing_routes, said, version_of
 from shakedown.serving.client import Client
 from shakedown.serving.exchange import shortened
 from shakedown.serving.judges import schema
-from shakedown.serving.judges.verdict import judge_complete
+from shakedown.serving.judges.verdict import judge_answered, judge_complete
 from shakedown.serving.requests import get
 from shakedown.serving.setting import Setting
 
@@ -40,6 +40,13 @@ async def test_required_routes_exist(api: Client, claim: Claim) -> None:
         found=f"{wire.OPENAPI} lacks {', '.join(map(str, missing))}",
         expected=f"all routes of release {'.'.join(map(str, version or ()))}",
     )
+
+
+@pytest.mark.check("PR-12", stages=("serving",), needs=("ID-01",))
+def test_every_request_is_answered(chats: tuple[Answer, ...], claim: Claim) -> None:
+    """Every chat request, eight at a time, gets a complete answer with status 200 before its deadline."""
+    verdict = judge_answered(chats)
+    claim(verdict.holds, found=verdict.found, expected="HTTP 200 and a body that is not cut off")
 
 
 @pytest.mark.check("PR-01", stages=("serving",), needs=("ID-01",))

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.serving
 both_ways = pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
 
 
-@pytest.mark.check("RE-01", stages=("serving",), needs=("DN-02", "ST-01"))
+@pytest.mark.check("RE-01", stages=("serving",), needs=("PR-12", "DN-02", "ST-01"))
 @pytest.mark.requires("reasoning")
 @both_ways
 def test_thinking_is_apart_from_the_answer(thinking: tuple[Answer, ...], streamed: bool, claim: Claim) -> None:
@@ -30,7 +30,7 @@ def test_no_marker_reaches_the_reader(chats: tuple[Answer, ...], claim: Claim) -
     claim(verdict.holds, found=verdict.found, expected="none, unless the prompt itself holds it")
 
 
-@pytest.mark.check("RE-03", stages=("serving",), needs=("DN-02", "ST-01"))
+@pytest.mark.check("RE-03", stages=("serving",), needs=("PR-12", "DN-02", "ST-01"))
 @pytest.mark.requires("reasoning")
 @both_ways
 def test_thinking_can_be_switched_off(answers: tuple[Answer, ...], streamed: bool, claim: Claim) -> None:

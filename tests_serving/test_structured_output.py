@@ -12,7 +12,7 @@ from shakedown.serving.judges.verdict import judge
 pytestmark = pytest.mark.serving
 
 
-@pytest.mark.check("SO-01", stages=("serving",), needs=("RE-01", "RE-02", "RE-03", "PR-01", "ST-02"))
+@pytest.mark.check("SO-01", stages=("serving",), needs=("PR-12", "RE-01", "RE-02", "RE-03", "PR-01", "ST-02"))
 def test_answers_keep_to_their_schema(bound: tuple[Answer, ...], claim: Claim) -> None:
     """An answer that is bound to the schema its prompt asks for is JSON and validates, thinking or not."""
     verdict = judge(bound, structured.conforms)

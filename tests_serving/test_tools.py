@@ -21,7 +21,7 @@ from shakedown.serving.setting import Setting
 pytestmark = pytest.mark.serving
 
 
-@pytest.mark.check("TC-01", stages=("serving",), needs=("RE-03", "DN-02"))
+@pytest.mark.check("TC-01", stages=("serving",), needs=("PR-12", "RE-03", "DN-02"))
 @pytest.mark.requires("tools")
 async def test_the_right_tool_is_called(
     tool_calls: tuple[Answer, ...],

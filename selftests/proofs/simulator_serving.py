@@ -20,6 +20,7 @@ FAULTS: tuple[Fault, ...] = (
     serving("tokenizer-mangles-unicode", "ID-04"),
     serving("prompt-tokens-wrong", "ID-06"),
     serving("route-missing", "PR-08"),
+    serving("requests-lost", "PR-12"),
     serving("usage-total-wrong", "PR-01"),
     serving("null-finish-reason", "PR-01"),
     serving("health-without-engine", "OB-01"),

@@ -94,6 +94,23 @@ async def read(client: Client) -> Reading:
     return Reading(Work(prompt, generation, requests), running + waiting)
 
 
+async def read_at_rest(client: Client) -> Reading:
+    """A reading of a server that does nothing and has booked all it did, or the last one after :data:`SETTLE_S`.
+
+    Raises:
+        ServerError: as :func:`read`.
+    """
+    deadline = time.monotonic() + SETTLE_S
+    last = await read(client)
+    while time.monotonic() < deadline:
+        await asyncio.sleep(POLL_S)
+        reading = await read(client)
+        if not reading.busy and reading == last:
+            break
+        last = reading
+    return last
+
+
 async def read_settled(client: Client, before: Work, expected: Work) -> Work:
     """What was counted since ``before``, once it is no less than expected, or after :data:`SETTLE_S` whatever it is.
 

@@ -74,14 +74,17 @@ def deadline_s(max_tokens: int) -> float:
 
 
 def ask(setting: Setting, item: Item, *, thinking: bool, stream: bool, **fields: Any) -> Request:
-    """A generated item as a chat completion; ``about`` says which, so that it can be made and graded again."""
+    """A generated item as a chat completion; ``about`` says which, so that it can be made and graded again.
+
+    ``fields`` go into the body as they stand, over what the item itself brings.
+    """
+    fields = {"tools": item.tools, **fields}
     return chat(
         setting.model,
         item.messages,
         max_tokens=setting.thinking_room if thinking else item.max_tokens.plain,
         thinking=thinking,
         stream=stream,
-        tools=item.tools,
         about={"family": item.family, "seed": item.seed, "index": item.index},
         **fields,
     )

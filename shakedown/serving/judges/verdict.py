@@ -81,6 +81,11 @@ def judge_together(
     return Verdict(len(subjects), tuple(Violation(name, found) for name, found in rule(subjects)))
 
 
+def judge_answered(subjects: Sequence[Subject]) -> Verdict:
+    """Whether every response is a complete answer with status 200, whatever it says."""
+    return judge(subjects, lambda _: ())
+
+
 def judge_complete(subjects: Sequence[Subject], rule: Callable[[Subject], Iterable[str]]) -> Verdict:
     """As :func:`judge`, but over complete answers only: for invariants that are asked of everything ever sent.
 

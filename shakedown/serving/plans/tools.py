@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from shakedown.serving.corpus import Plan
 from shakedown.serving.gates import LIGHT
 from shakedown.serving.plans.items import FRESH
@@ -9,6 +11,7 @@ from shakedown.serving.plans.naming import named, streamed, way
 from shakedown.serving.requests import ask
 from shakedown.serving.setting import Setting
 from shakedown.serving.tasks import generate
+from shakedown.serving.tasks.item import Tool
 
 DEMANDED = 4
 
@@ -29,15 +32,28 @@ def streamed_calls(setting: Setting) -> Plan:
 
 
 def required_calls(setting: Setting) -> Plan:
-    """``tool_choice`` required, whole and streamed; half of them with thinking on where the model thinks."""
+    """``tool_choice`` required, whole and streamed; half of them with thinking on where the model thinks.
+
+    The tools are strict: without that, recent releases bind name and frame of a call and leave its arguments to the
+    model (``--tool-strict-level`` of vLLM), as the OpenAI API does.
+    """
     plan = {}
     for item in generate("tool-call", seed=setting.seed + 2, n=DEMANDED):
         thinking = setting.reasoning and item.index >= DEMANDED // 2
         mode = f"{'thinking' if thinking else 'plain'}-{way(streamed(item.index))}"
         plan[f"{item.id}-{mode}"] = ask(
-            setting, item, thinking=thinking, stream=streamed(item.index), tool_choice="required"
+            setting,
+            item,
+            thinking=thinking,
+            stream=streamed(item.index),
+            tool_choice="required",
+            tools=[_strict(tool) for tool in item.tools or ()],
         )
     return named("required_calls", plan)
+
+
+def _strict(tool: Tool) -> dict[str, Any]:
+    return {**tool, "function": {**tool["function"], "strict": True}}
 
 
 def _calls(setting: Setting, seed: int, n: int, *, stream: bool) -> Plan:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from shakedown.simulator.engine import Engine, Job
 
 _COMPANY = 3
+_LOST_OF = 30
 _SLOWER = 4
 _STALL_S = 0.5
 _LATE_END_S = 0.2
@@ -62,6 +63,25 @@ class ErrorsUnderLoad(Fault):
             if self._in_company % 3 == 0:
                 job.marks.add(self.name)
         elif position and self.name in job.marks:
+            raise ApiError(HTTPStatus.INTERNAL_SERVER_ERROR, "EngineCore encountered an issue.")
+
+
+class RequestsLost(Fault):
+    """Rare enough to be taken for an accident by everybody who sees one."""
+
+    name = "requests-lost"
+    summary = "with three or more requests running every thirtieth is answered with 500"
+    source = "vllm-project/vllm#24495"
+
+    def __init__(self) -> None:
+        self._in_company = 0
+
+    async def before_generation(self, engine: Engine, job: Job) -> None:
+        """Before the status is sent."""
+        del job
+        self._in_company += len(engine.running) >= _COMPANY
+        if self._in_company == _LOST_OF:
+            self._in_company = 0
             raise ApiError(HTTPStatus.INTERNAL_SERVER_ERROR, "EngineCore encountered an issue.")
 
 

@@ -62,6 +62,7 @@ _ALL: tuple[type[Fault], ...] = (
     anthropic.MessageBlocksOverlap,
     load.SlowFirstToken,
     load.SlowDecode,
+    load.RequestsLost,
     load.ErrorsUnderLoad,
     load.StallUnderConcurrency,
     load.OneAtATime,
