@@ -45,9 +45,23 @@ class Observation:
 def observe(fault: Fault, workdir: Path) -> Observation:
     """Run the suite of a fault with the fault present."""
     began = time.monotonic()
+    state = _record_healthy(fault, workdir) if fault.baseline else ()
     with _faulty(fault, workdir) as options:
-        text, results = run_suite(fault.suite, [*options, *fault.options], workdir)
+        text, results = run_suite(fault.suite, [*options, *fault.options, *state], workdir)
     return _observation(results, text, time.monotonic() - began)
+
+
+def _record_healthy(fault: Fault, workdir: Path) -> tuple[str, ...]:
+    """Record the baseline of the same deployment without the fault; the options with which a run is held against it."""
+    state = ("--state", str(workdir / "state"))
+    healthy = ["--deployment", "simulated", "--stage", "serving"]
+    if fault.mechanism == "bundle":
+        healthy = ["--deployment", str(SIMULATED_FILE), "--replay", str(bundle_of(Stage(fault.stage)))]
+    text, results = run_suite(fault.suite, [*healthy, *fault.options, *state, "--record-baseline"], workdir)
+    failed = [test.nodeid for test in results.tests if test.outcome in ("failed", "error")]
+    if failed:
+        raise AssertionError(f"{fault.name}: the healthy run that is to be recorded failed {failed}:\n{text}")
+    return state
 
 
 def observe_clean(suite: str, options: Sequence[str], workdir: Path) -> Observation:
