@@ -11,12 +11,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from selftests.proofs.model import Fault
 from shakedown.embedded.up import Options, start
 from shakedown.nodes.evidence import Evidence
-from shakedown.report.results import RunResults
-
-from selftests.proofs.model import Fault
 from shakedown.outcomes import Stage
+from shakedown.report.results import RunResults
 from shakedown.simulator.deployment import FILE as SIMULATED_FILE
 from shakedown.simulator.deployment import bundle_of
 
