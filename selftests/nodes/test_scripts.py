@@ -1,0 +1,81 @@
+"""Scripts that run with the node's own Python: as text for any interpreter, and function by function."""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from shakedown.nodes.answer import Command, Place, python_script
+from shakedown.nodes.scripts import ray_cluster, versions
+
+SCRIPTS = Path(ray_cluster.__file__).parent
+
+
+def answer(command: Command) -> dict[str, object]:
+    """What a node prints for a script, run as the node would run it."""
+    done = subprocess.run(["sh", "-c", command.text], capture_output=True, text=True, check=True)
+    found = json.loads(done.stdout)
+    assert isinstance(found, dict)
+    return found
+
+
+@pytest.mark.parametrize("name", sorted(file.stem for file in SCRIPTS.glob("[a-z]*.py")))
+def test_a_script_has_a_revision_and_needs_no_package_of_ours(name: str) -> None:
+    text = (SCRIPTS / f"{name}.py").read_text()
+    assert text.startswith("# revision: ")
+    assert "shakedown" not in text
+    command = python_script(name, "/opt/x/python", "it's")
+    assert command.place is Place.ENGINE
+    assert command.key.startswith(f"python {name}/")
+    assert "/opt/x" not in command.key
+
+
+def test_versions_are_told() -> None:
+    found = answer(python_script("versions", sys.executable, "no-such-package,pytest", "neither,nor"))
+    assert found == {"no-such-package": pytest.__version__, "neither": None, "python": sys.version.split()[0]}
+
+
+def test_the_first_installed_name_counts() -> None:
+    assert versions.version("pytest,pydantic") == pytest.__version__
+
+
+def test_an_address_that_listens_is_reachable() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"127.0.0.1:{server.getsockname()[1]}"
+        assert ray_cluster.connect(address) == {"reachable": True, "source": "127.0.0.1"}
+    refused = ray_cluster.connect(address)
+    assert not refused["reachable"]
+    assert "refused" in refused["error"]
+
+
+def test_a_worker_only_connects() -> None:
+    found = answer(python_script("ray_cluster", sys.executable, "127.0.0.1:1", "connect"))
+    assert set(found) == {"declared"}
+
+
+def test_without_a_gcs_there_are_no_tables(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(ray_cluster, "own_gcs", lambda: None)
+    monkeypatch.setattr(sys, "argv", ["-c", "127.0.0.1:1", "tables"])
+    ray_cluster.main()
+    found = json.loads(capsys.readouterr().out)
+    assert found["gcs"]["address"] == "127.0.0.1:1"
+    assert found["tables"] is None
+
+
+def test_the_raylets_own_gcs_is_found(tmp_path: Path) -> None:
+    """Wherever Ray was started: the declared address may be the very thing that is wrong."""
+    for pid, name, arguments in (
+        ("7", "python", ["--gcs-address=1.1.1.1:1"]),
+        ("9", "raylet", ["raylet", "--node_ip_address=198.18.0.12", "--gcs-address=198.18.0.12:6379"]),
+    ):
+        (tmp_path / pid).mkdir()
+        (tmp_path / pid / "comm").write_text(name + "\n")
+        (tmp_path / pid / "cmdline").write_text("\0".join(arguments) + "\0")
+    assert ray_cluster.own_gcs(tmp_path) == "198.18.0.12:6379"
+    (tmp_path / "9" / "comm").write_text("bash\n")
+    assert ray_cluster.own_gcs(tmp_path) is None

@@ -1,0 +1,159 @@
+"""The fixtures over evidence: one snapshot a stage, for views and testinfra, and honest where it cannot be read."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from fixtures.nodes import Snapshots
+from shakedown.errors import EvidenceError
+from shakedown.inventory.load import load_deployment
+from shakedown.launch.opened import Opened
+from shakedown.nodes.evidence import Evidence
+from shakedown.outcomes import Stage
+from shakedown.simulator.deployment import FILE, bundle_of
+
+ROOT = Path(__file__).resolve().parents[2]
+
+CONFTEST = """
+pytest_plugins = [
+    "fixtures.hooks.options", "fixtures.hooks.selection", "fixtures.claim", "fixtures.deployment",
+    "fixtures.hooks.nodes", "fixtures.hooks.gate", "fixtures.hooks.results", "fixtures.nodes",
+]
+"""
+
+SETTINGS = """
+[tool.pytest]
+strict = true
+asyncio_default_fixture_loop_scope = "session"
+filterwarnings = ["error"]
+markers = ["infra", "check"]
+"""
+
+
+class Recorded(Opened):
+    """A deployment of which there is a recorded bundle for every stage."""
+
+    def __init__(self) -> None:
+        self.deployment = load_deployment(FILE)
+        self.reach(Stage.HOSTS)
+
+    def reach(self, stage: Stage) -> None:
+        self.stage = stage
+        self.evidence_file = bundle_of(stage)
+
+    def close(self) -> None:
+        pass
+
+
+TESTS = """
+import pytest
+
+pytestmark = pytest.mark.infra
+
+@pytest.mark.check("NET-13", stages=("ray",))
+def test_given(view, host, pair, node, claim):
+    assert set(pair) == {"node-a", "node-b"}
+    assert view.node is node
+    claim(host.backend.get_hostname() == node.name, found="another host", expected=node.name)
+
+@pytest.mark.check("NET-01", stages=("ray",))
+def test_unreadable_blocker(host, node, claim):
+    claim(host.run("never asked").rc == 0, found="no", expected="yes")
+
+@pytest.mark.check("NET-05", stages=("ray",), needs=("NET-01",))
+def test_behind_the_blocker(view, node, claim):
+    claim(True, found="", expected="")
+
+@pytest.mark.check("NET-15", stages=("ray",))
+def test_unreadable_warning(host, node, claim):
+    claim(host.run("never asked").rc == 0, found="no", expected="yes")
+
+@pytest.mark.check("NET-07", stages=("ray",), needs=("NET-15",))
+def test_behind_the_warning(view, node, claim):
+    claim(True, found="", expected="")
+"""
+
+
+def run(folder: Path, *options: str) -> str:
+    """What pytest prints for the tests above on the recorded pair."""
+    (folder / "conftest.py").write_text(CONFTEST)
+    (folder / "pyproject.toml").write_text(SETTINGS)
+    (folder / "test_it.py").write_text(TESTS)
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    settings = ("-c", "pyproject.toml", f"--deployment={FILE}")
+    command = [sys.executable, "-m", "pytest", "test_it.py", "-v", "-rs", *settings, *options]
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    return done.stdout + done.stderr
+
+
+@pytest.fixture(scope="module")
+def replayed(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
+    """A run on the healthy bundle that keeps what it was told, and the folder in which it ran."""
+    folder = tmp_path_factory.mktemp("replayed")
+    return run(folder, f"--replay={bundle_of(Stage.RAY)}", "--evidence=kept.json.gz"), folder
+
+
+def test_a_stage_has_one_snapshot_and_the_next_stage_another() -> None:
+    snapshots, opened = Snapshots(None, None), Recorded()
+    first = snapshots.current(opened)
+    assert snapshots.current(opened) is first
+    opened.reach(Stage.RAY)
+    second = snapshots.current(opened)
+    assert (first.stage, second.stage) == (Stage.HOSTS, Stage.RAY)
+
+
+def test_every_stage_is_kept(tmp_path: Path) -> None:
+    snapshots, opened = Snapshots(None, tmp_path / "kept.json.gz"), Recorded()
+    snapshots.current(opened)
+    opened.reach(Stage.RAY)
+    snapshots.current(opened)
+    snapshots.save()
+    assert Evidence.load(tmp_path / "kept.json.gz").stage is Stage.HOSTS
+    assert Evidence.load(tmp_path / "kept-ray.json.gz").stage is Stage.RAY
+
+
+def test_a_bundle_of_another_stage_is_refused_once() -> None:
+    snapshots, opened = Snapshots(bundle_of(Stage.HOSTS), None), Recorded()
+    opened.reach(Stage.RAY)
+    with pytest.raises(EvidenceError, match="is of stage hosts, the deployment is at ray"):
+        snapshots.current(opened)
+    with pytest.raises(pytest.skip.Exception, match="no evidence"):
+        snapshots.current(opened)
+
+
+@pytest.mark.parametrize("node", ["node-a", "node-b"])
+@pytest.mark.parametrize(
+    ("test", "outcome"),
+    [
+        ("given", "PASSED"),
+        ("unreadable_blocker", "FAILED"),
+        ("behind_the_blocker", "SKIPPED"),
+        ("unreadable_warning", "FINDING"),
+        ("behind_the_warning", "PASSED"),
+    ],
+)
+def test_unknown_is_not_ok(replayed: tuple[str, Path], test: str, node: str, outcome: str) -> None:
+    """Views and Host are there; a blocker that could not be read fails and blocks, a warning is a finding."""
+    assert f"test_{test}[{node}] {outcome}" in replayed[0]
+
+
+def test_what_could_not_be_read_is_said(replayed: tuple[str, Path]) -> None:
+    assert "could not be read: " in replayed[0]
+    assert "recorded at stage ray, holds no answer of node-a (machine) to `never asked`" in replayed[0]
+
+
+def test_what_the_nodes_said_is_kept_on_request(replayed: tuple[str, Path]) -> None:
+    kept, original = Evidence.load(replayed[1] / "kept.json.gz"), Evidence.load(bundle_of(Stage.RAY))
+    assert [kept.answers(node) for node in kept.nodes] == [original.answers(node) for node in original.nodes]
+
+
+def test_a_bundle_that_cannot_be_read_is_one_error(tmp_path: Path) -> None:
+    (tmp_path / "bad.json.gz").write_bytes(b"nothing")
+    text = run(tmp_path, "--replay=bad.json.gz")
+    assert text.count("bad.json.gz cannot be read as a bundle of evidence") >= 1
+    assert " passed" not in text
