@@ -88,7 +88,7 @@ def run(folder: Path, *options: str) -> str:
     settings = ("-c", "pyproject.toml", f"--deployment={FILE}")
     command = [sys.executable, "-m", "pytest", "test_it.py", "-v", "-rs", *settings, *options]
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
-    return done.stdout + done.stderr
+    return f"{done.stdout}{done.stderr}\nexit code {done.returncode}"
 
 
 @pytest.fixture(scope="module")
@@ -157,3 +157,10 @@ def test_a_bundle_that_cannot_be_read_is_one_error(tmp_path: Path) -> None:
     text = run(tmp_path, "--replay=bad.json.gz")
     assert text.count("bad.json.gz cannot be read as a bundle of evidence") >= 1
     assert " passed" not in text
+
+
+def test_a_bundle_that_cannot_be_written_is_no_success(tmp_path: Path) -> None:
+    text = run(tmp_path, f"--replay={bundle_of(Stage.RAY)}", "--evidence=/dev/null/kept.json.gz", "-k", "given")
+    assert "2 passed" in text
+    assert "ERROR: the evidence was not kept: " in text
+    assert "\nexit code 4" in text

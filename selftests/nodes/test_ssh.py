@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 from collections.abc import Iterator
@@ -16,6 +17,8 @@ from shakedown.nodes.evidence import Evidence
 from shakedown.nodes.fetch import Reach
 from shakedown.nodes.transport import OpenSSH
 from shakedown.outcomes import Stage
+
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="a server in a namespace of its own is started by root only")
 
 
 @pytest.fixture(scope="module")
