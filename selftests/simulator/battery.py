@@ -100,7 +100,9 @@ async def _crowd(fault: str | None) -> dict[str, Any]:
         answers = await asyncio.gather(*(client.post(CHAT, json={**body, **OFF}) for body in bodies))
         own = [nonce in answer.text for nonce, answer in zip(NONCES, answers, strict=True)]
         start = time.perf_counter()
-        streams = await asyncio.gather(*(client.post(CHAT, json={**SUM, "stream": True}) for _ in range(4)))
+        streams = await asyncio.gather(
+            *(client.post(CHAT, json={**SUM, "stream": True, "max_tokens": 8}) for _ in range(4))
+        )
         elapsed = time.perf_counter() - start
         events = [event for stream in streams for event in events_of(stream.text)]
     return {

@@ -63,7 +63,7 @@ def events_of(text: str) -> list[Any]:
 def joined(events: Iterable[Any], field: str, index: int = 0) -> str:
     """What the deltas of one choice say in one field."""
     deltas = [c["delta"] for e in events if isinstance(e, dict) for c in e["choices"] if c["index"] == index]
-    return "".join(delta.get(field, "") for delta in deltas)
+    return "".join(delta.get(field) or "" for delta in deltas)
 
 
 def item_body(item: Item) -> dict[str, Any]:

@@ -100,7 +100,8 @@ async def test_a_thinking_budget_shortens_the_reasoning_and_not_the_answer() -> 
     async with inside() as client:
         body = await told(client, CHAT, SUM, thinking_token_budget=8)
     assert choice_of(body)["message"]["content"] == "\n\n803"
-    assert body["usage"]["completion_tokens_details"]["reasoning_tokens"] == 10  # and the line breaks at its edges
+    assert choice_of(body)["message"]["reasoning"] == "\n417 + 3"
+    assert body["usage"]["completion_tokens_details"]["reasoning_tokens"] == 8
 
 
 async def test_hidden_reasoning_is_generated_and_counted() -> None:

@@ -18,21 +18,21 @@ JSON_SCHEMA = {"type": "json_schema", "json_schema": {"name": "n", "schema": {"t
     [
         ({}, "body.messages"),
         ({"messages": "hello"}, "body.messages"),
-        ({"messages": []}, "messages"),
+        ({"messages": []}, None),
         ({**SUM, "temperature": "warm"}, "body.temperature"),
         ({**SUM, "temperature": -1}, "temperature"),
         ({**SUM, "temperature": 2.5}, "temperature"),
         ({**SUM, "top_p": 0}, "top_p"),
         ({**SUM, "top_p": 2}, "top_p"),
         ({**SUM, "n": 0}, "n"),
-        ({**SUM, "n": 2, "temperature": 0}, "n"),
+        ({**SUM, "n": 2, "temperature": 0}, None),
         ({**SUM, "max_tokens": 0}, "max_tokens"),
         ({**SUM, "max_tokens": -1}, "max_tokens"),
         ({**SUM, "max_tokens": 5000}, "max_tokens"),
         ({**SUM, "max_completion_tokens": 5000}, "max_completion_tokens"),
         ({**SUM, "seed": 2**80}, "body.seed"),
         ({**SUM, "stop": ["a"] * 5}, "body.stop"),
-        ({**SUM, "stop": ""}, "stop"),
+        ({**SUM, "stop": ""}, None),
         ({**SUM, "logprobs": True, "top_logprobs": 10**6}, "logprobs"),
         ({**SUM, "top_logprobs": 2}, "top_logprobs"),
         ({**SUM, "stream_options": {"include_usage": True}}, "stream_options"),
@@ -44,7 +44,7 @@ JSON_SCHEMA = {"type": "json_schema", "json_schema": {"name": "n", "schema": {"t
         ({**SUM, "response_format": {"type": "json_schema"}}, "response_format"),
         ({**SUM, "response_format": JSON_SCHEMA}, "response_format"),
         ({**SUM, "structured_outputs": {"regex": "("}}, "structured_outputs"),
-        ({**SUM, "structured_outputs": {"regex": "a", "choice": ["a"]}}, "body"),
+        ({**SUM, "structured_outputs": {"regex": "a", "choice": ["a"]}}, None),
         ({**SUM, "reasoning_effort": "heroic"}, "body.reasoning_effort"),
         ({**SUM, "chat_template": "x"}, None),
         ({"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "x"}}]}]}, "messages"),
@@ -66,14 +66,21 @@ async def test_a_bad_request_is_400_and_names_the_field(body: dict[str, Any], pa
 async def test_the_limit_is_named_and_exact() -> None:
     async with inside() as client:
         error = (await client.post(CHAT, json=LONG)).json()["error"]
+        huge = (await client.post(CHAT, json={"messages": [{"role": "user", "content": "x " * 50_000}]})).json()[
+            "error"
+        ]
         overhead = (await told(client, "/tokenize", {"messages": [{"role": "user", "content": ""}]}))["count"]
         fits = {"messages": [{"role": "user", "content": "7" * (4096 - overhead - 1)}]}
         body = await told(client, CHAT, fits)
         full = await posted(client, CHAT, {"messages": [{"role": "user", "content": "7" * (4096 - overhead)}]})
     assert "maximum context length is 4096 tokens" in error["message"]
+    assert "at least 4097 input tokens" in error["message"]
+    assert "maximum context length is 4096 tokens" in huge["message"]
+    assert huge["param"] == "input_text"
     assert body["usage"]["prompt_tokens"] == 4095
     assert body["usage"]["completion_tokens"] == 1
     assert full.status_code == 400
+    assert full.json()["error"]["param"] == "max_tokens"
 
 
 @pytest.mark.parametrize("path", [CHAT, "/v1/completions", "/tokenize", "/detokenize"])

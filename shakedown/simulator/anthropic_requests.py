@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
-from shakedown.simulator.errors import InvalidField, invalid_request
+from shakedown.simulator.errors import invalid_request
 from shakedown.simulator.requests import ChatRequest
 
 _EFFORTS = Literal["low", "medium", "high", "xhigh", "max"]
@@ -53,7 +53,7 @@ class ToolChoice(BaseModel):
     @model_validator(mode="after")
     def _named(self) -> ToolChoice:
         if self.type == "tool" and not self.name:
-            raise InvalidField("tool_choice.name is required when type is 'tool'")
+            raise ValueError("tool_choice.name is required when type is 'tool'")
         return self
 
 
@@ -119,7 +119,7 @@ class MessagesRequest(CountRequest):
     @model_validator(mode="after")
     def _budget_fits(self) -> MessagesRequest:
         if isinstance(self.thinking, ThinkingEnabled) and self.thinking.budget_tokens >= self.max_tokens:
-            raise InvalidField("thinking.budget_tokens must be less than max_tokens")
+            raise ValueError("thinking.budget_tokens must be less than max_tokens")
         return self
 
 

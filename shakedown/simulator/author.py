@@ -19,10 +19,16 @@ _UNKNOWN = Answer(
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """The answer to a request, and which family of tasks its prompt is of, if any."""
+    """The answer to a request.
+
+    Attributes:
+        family: which family of tasks the prompt is of, if any.
+        held: whether a grammar held the answer, so that not even a line break stands before it.
+    """
 
     answer: Answer
     family: str | None
+    held: bool
 
 
 def write(request: ChatRequest, fault: Fault) -> Written:
@@ -38,13 +44,14 @@ def write(request: ChatRequest, fault: Fault) -> Written:
     answer = fault.answer(answer, family, constrained=constraint is not None)
     if request.tool_choice == "none" and answer.tool_calls:
         answer = replace(answer, tool_calls=(), content="I may not use the tools here.")
-    if request.named_tool or request.tool_choice == "required":
+    forced = request.named_tool is not None or request.tool_choice == "required"
+    if forced:
         answer = _with_call(answer, request.named_tool, tools)
     elif held and constraint is not None and not answer.tool_calls:
         answer = replace(answer, content=constraint.fit(answer.content))
     if request.parallel_tool_calls is False:
         answer = replace(answer, tool_calls=answer.tool_calls[:1])
-    return Written(answer, family)
+    return Written(answer, family, held or forced)
 
 
 def _with_call(answer: Answer, name: str | None, tools: list[dict[str, Any]]) -> Answer:

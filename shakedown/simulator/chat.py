@@ -23,6 +23,7 @@ from shakedown.simulator.server import FINGERPRINT, Server, new_id
 
 DONE: bytes = b"[DONE]"
 PATH = "/v1/chat/completions"
+_USAGE = ("prompt_tokens", "total_tokens", "completion_tokens", "prompt_tokens_details", "completion_tokens_details")
 
 
 @dataclass(slots=True)
@@ -69,15 +70,17 @@ async def start(server: Server, request: ChatRequest) -> Chat:
         ApiError: the request is refused, or the engine cannot take it.
     """
     prompt = prompt_of(server, request)
-    prompt_ids = server.model.encode(prompt)
+    prompt_ids = server.encode(prompt)
     name = "max_tokens" if request.max_completion_tokens is None else "max_completion_tokens"
     limits = request.limits(server.room(len(prompt_ids), request.asked_tokens, name))
     written = write(request, server.fault)
     thinking = not prompt.rstrip().endswith("</think>")
     reasoning, content = spelled_out(written.answer)
-    text = _with_thinking(server, request, prompt, reasoning, content) if thinking else content
-    output = decide(server.model, text, limits)
-
+    if thinking:
+        opening = "" if prompt.rstrip().endswith("<think>") else "<think>"
+        gap = "" if written.held else "\n\n"
+        content = f"{opening}{_budgeted(server, request, reasoning)}</think>{gap}{content}"
+    output = decide(server.model, content, limits)
     job = Job(prompt_ids, [replace(output) for _ in range(request.choices)], written.family, thinking)
     await server.engine.admit(job)
     default = OutputParser if server.settings.reasoning_parser else NoReasoningParser
@@ -85,13 +88,12 @@ async def start(server: Server, request: ChatRequest) -> Chat:
     return Chat(request, job, f"chatcmpl-{new_id()}", int(time.time()), server.settings.served_name, parser)
 
 
-def _with_thinking(server: Server, request: ChatRequest, prompt: str, thinking: str, content: str) -> str:
-    """What a reasoning model generates; a prompt may already hold the start tag."""
-    budget = request.thinking_token_budget
-    if budget is not None and budget >= 0:
-        thinking = server.model.decode(server.model.encode(thinking)[:budget])
-    opening = "" if prompt.rstrip().endswith("<think>") else "<think>\n"
-    return f"{opening}{thinking}\n</think>\n\n{content}"
+def _budgeted(server: Server, request: ChatRequest, reasoning: str) -> str:
+    """The reasoning as it stands between its tags, as far as the budget lets it come."""
+    whole, budget = f"\n{reasoning}\n", request.thinking_token_budget
+    if budget is None or budget < 0:
+        return whole
+    return server.model.decode(server.model.encode(whole)[:budget])
 
 
 async def body(server: Server, chat: Chat) -> dict[str, Any]:
@@ -115,7 +117,7 @@ async def body(server: Server, chat: Chat) -> dict[str, Any]:
         "choices": choices,
         "service_tier": None,
         "system_fingerprint": FINGERPRINT,
-        "usage": {**usage, "prompt_tokens_details": None},
+        "usage": {name: usage.get(name) for name in _USAGE},
         "prompt_logprobs": None,
         "prompt_token_ids": list(chat.job.prompt_ids) if chat.request.return_token_ids else None,
         "prompt_text": None,
@@ -247,8 +249,8 @@ class _Stream:
 
 def _wire_delta(added: Delta, *, include_reasoning: bool) -> dict[str, Any]:
     delta: dict[str, Any] = {}
-    if added.content:
-        delta["content"] = added.content
+    if added.content or added.calls:
+        delta["content"] = added.content or None
     if added.reasoning and include_reasoning:
         delta["reasoning"] = added.reasoning
     calls = []

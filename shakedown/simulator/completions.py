@@ -70,7 +70,7 @@ def _prompts(request: CompletionRequest) -> list[str | list[int]]:
 
 
 def _job(server: Server, request: CompletionRequest, prompt: str | list[int]) -> Job:
-    ids = server.model.encode(prompt) if isinstance(prompt, str) else prompt
+    ids = server.encode(prompt) if isinstance(prompt, str) else prompt
     text = prompt if isinstance(prompt, str) else server.model.decode(prompt)
     limits = request.limits(server.room(len(ids), request.max_tokens, "max_tokens"))
     answer = solve([{"role": "user", "content": text}])

@@ -26,6 +26,8 @@ class Job:
         family: which task the prompt was recognised as, if any.
         thinking: whether the outputs begin with reasoning.
         scheduled: loop time at which it got its place.
+        last_step: loop time at which its last tokens were due.
+        tokens_out: tokens of the longest choice that were due so far.
         marks: what a fault remembers about it.
     """
 
@@ -35,6 +37,7 @@ class Job:
     thinking: bool = False
     arrived: float = field(default_factory=lambda: asyncio.get_running_loop().time())
     scheduled: float = 0.0
+    last_step: float = 0.0
     tokens_out: int = 0
     marks: set[str] = field(default_factory=set)
 
@@ -144,18 +147,23 @@ class Engine:
             self._metrics.cache_queries.inc(len(job.prompt_ids))
             self._metrics.first_token.observe(now - job.arrived)
             self._metrics.prefill.observe(now - job.scheduled)
+        else:
+            for _ in positions:
+                self._metrics.inter_token.observe((now - job.last_step) / len(positions))
         new = sum(len(output.ids[positions.start : positions.stop]) for output in job.outputs)
         self._metrics.generation_tokens.inc(self._fault.counted(new, first=positions.start == 0))
         job.tokens_out = positions.stop
+        job.last_step = now
 
     def _count_finished(self, job: Job, now: float) -> None:
         generated = sum(len(output.ids) for output in job.outputs)
         first_token = job.scheduled + self._timing.ttft_s
         self._metrics.end_to_end.observe(now - job.arrived)
         self._metrics.decode.observe(max(0.0, now - first_token))
+        self._metrics.inference.observe(now - job.scheduled)
         self._metrics.request_prompt.observe(len(job.prompt_ids))
         self._metrics.request_generation.observe(generated)
         if job.length > 1:
-            self._metrics.inter_token.observe((now - first_token) / (job.length - 1))
+            self._metrics.per_token.observe(max(0.0, now - first_token) / (job.length - 1))
         for output in job.outputs:
             self._metrics.finished[output.finish_reason].inc()

@@ -45,21 +45,19 @@ class ApiError(Exception):
         return {"type": "error", "error": {"type": self.type, "message": self.message}}
 
 
-class InvalidField(ValueError):  # noqa: N818 - raised inside validators, where pydantic wants a ValueError
-    """A field that contradicts another one; carries the name that the error body reports."""
+def refused(message: str, param: str | None = None, value: object = None) -> ApiError:
+    """A request that validates field by field and makes no sense: 400, with the field behind the message.
 
-    def __init__(self, message: str, param: str | None = None) -> None:
-        super().__init__(message)
-        self.param = param
+    Raised inside a validator it passes through pydantic, which only catches ValueError and AssertionError.
+    """
+    shown = [f"{name}={text}" for name, text in (("parameter", param), ("value", value)) if text is not None]
+    return ApiError(HTTPStatus.BAD_REQUEST, f"{message} ({', '.join(shown)})" if param else message, param=param)
 
 
 def invalid_request(error: ValidationError) -> ApiError:
     """A body that does not validate: 400, with every complaint in the message, as vLLM words it."""
     complaints = error.errors(include_url=False)
-    named = (complaint.get("ctx", {}).get("error") for complaint in complaints)
-    param = next((cause.param for cause in named if isinstance(cause, InvalidField)), None)
-    if param is None:
-        param = _location(complaints[0]["loc"])
+    param = _location(complaints[0]["loc"])
     lines = [f"{len(complaints)} validation error{'s' if len(complaints) > 1 else ''}:"]
     lines += [f"  {_shortened(complaint)}" for complaint in complaints[:10]]
     return ApiError(HTTPStatus.BAD_REQUEST, "\n".join(lines), param=param, type=HTTPStatus.BAD_REQUEST.phrase)
@@ -83,4 +81,5 @@ def _shortened(complaint: Any) -> dict[str, Any]:
         value = f"<{type(value).__name__} of {len(value)} items>"
     elif isinstance(value, str) and len(value) > _SHOWN_INPUT:
         value = value[:_SHOWN_INPUT] + "...[truncated]"
-    return {"type": complaint["type"], "loc": _location(complaint["loc"]), "msg": complaint["msg"], "input": value}
+    shown = {"type": complaint["type"], "loc": _location(complaint["loc"]), "msg": complaint["msg"], "input": value}
+    return shown | {name: complaint[name] for name in ("ctx",) if name in complaint}

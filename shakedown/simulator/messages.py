@@ -138,10 +138,10 @@ class _Blocks:
     def _start(self, block: dict[str, Any]) -> _Event:
         self._index += 1
         self._open = block["type"]
-        return {"type": "content_block_start", "index": self._index, "content_block": block}
+        return {"type": "content_block_start", "content_block": block, "index": self._index}
 
     def _delta(self, delta: dict[str, Any]) -> _Event:
-        return {"type": "content_block_delta", "index": self._index, "delta": delta}
+        return {"type": "content_block_delta", "delta": delta, "index": self._index}
 
     def _close(self) -> Iterator[_Event]:
         if self._open is None:

@@ -28,6 +28,11 @@ class Metrics:
         self.generation_tokens = self._counter("vllm:generation_tokens", "Number of generation tokens processed.")
         self.cache_queries = self._counter("vllm:prefix_cache_queries", "Prefix cache queries, in tokens.")
         self.cache_hits = self._counter("vllm:prefix_cache_hits", "Prefix cache hits, in tokens.")
+        sleep = Gauge(
+            "vllm:engine_sleep_state", "Engine sleep state.", (*_LABELS, "sleep_state"), registry=self._registry
+        )
+        for state in ("awake", "weights_offloaded", "discard_all"):
+            sleep.labels(**self._labels, sleep_state=state).set(state == "awake")
         self.preemptions = self._counter("vllm:num_preemptions", "Cumulative number of preemptions.")
         success = Counter(
             "vllm:request_success",
@@ -43,6 +48,12 @@ class Metrics:
         self.end_to_end = self._histogram("vllm:e2e_request_latency_seconds", "End to end latency.", _REQUEST_S)
         self.queued = self._histogram("vllm:request_queue_time_seconds", "Time in the WAITING phase.", _REQUEST_S)
         self.prefill = self._histogram("vllm:request_prefill_time_seconds", "Time in the PREFILL phase.", _REQUEST_S)
+        self.inference = self._histogram(
+            "vllm:request_inference_time_seconds", "Time in the RUNNING phase.", _REQUEST_S
+        )
+        self.per_token = self._histogram(
+            "vllm:request_time_per_output_token_seconds", "Time per output token, by request.", _TOKEN_S
+        )
         self.decode = self._histogram("vllm:request_decode_time_seconds", "Time in the DECODE phase.", _REQUEST_S)
         config = Gauge("vllm:cache_config_info", "Configuration.", ("block_size", *_LABELS), registry=self._registry)
         config.labels(block_size="16", **self._labels).set(1)

@@ -22,6 +22,7 @@ class Model:
 
     Attributes:
         end_of_turn: id of the token that ends an answer.
+        longest_token: characters of the longest token, as the vocabulary spells it.
         think_start, think_end, tool_start, tool_end: ids of the mark-up tokens.
     """
 
@@ -34,6 +35,7 @@ class Model:
         self.tool_start, self.tool_end = self.id_of("<tool_call>"), self.id_of("</tool_call>")
         self.special = frozenset(self._tokenizer.get_added_tokens_decoder())
         self.vocabulary_size = self._tokenizer.get_vocab_size()
+        self.longest_token = max(map(len, self._tokenizer.get_vocab()))
 
     def id_of(self, token: str) -> int:
         """The id of a token.

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from http import HTTPStatus
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from shakedown.simulator.errors import ApiError, InvalidField
+from shakedown.simulator.errors import refused
 from shakedown.simulator.output import Limits
 
 _INT64 = 2**63
@@ -131,10 +130,10 @@ class Sampling(Body):
         if not isinstance(data, dict):
             return data
         if data.get("stream_options") and not data.get("stream"):
-            raise InvalidField("Stream options can only be defined when `stream=True`.", "stream_options")
+            raise refused("Stream options can only be defined when `stream=True`.", "stream_options")
         wanted = data.get("response_format")
         if isinstance(wanted, dict) and wanted.get("type") == "json_schema" and wanted.get("json_schema") is None:
-            raise InvalidField(
+            raise refused(
                 "When response_format type is 'json_schema', the 'json_schema' field must be provided.",
                 "response_format",
             )
@@ -185,9 +184,9 @@ class Sampling(Body):
         within(max_tokens, "max_tokens", at_least=1, at_most=_INT64)
         within(self.min_tokens, "min_tokens", at_least=0, at_most=max_tokens)
         if self.temperature == 0 and self.choices > 1:
-            raise _refused(f"n must be 1 when using greedy sampling, got {self.choices}.", "n")
+            raise refused(f"n must be 1 when using greedy sampling, got {self.choices}.")
         if self.stop == "" or (isinstance(self.stop, list) and "" in self.stop):
-            raise _refused("stop cannot contain an empty string.", "stop")
+            raise refused("stop cannot contain an empty string.")
 
 
 class ChatRequest(Sampling):
@@ -217,11 +216,11 @@ class ChatRequest(Sampling):
         if isinstance(data, dict) and data.get("top_logprobs") is not None:
             top = data["top_logprobs"]
             if not isinstance(top, int | float):
-                raise InvalidField("`top_logprobs` must be an integer.", "top_logprobs")
+                raise refused("`top_logprobs` must be an integer.", "top_logprobs")
             if top < 0 and top != -1:
-                raise InvalidField("`top_logprobs` must be a positive value or -1.", "top_logprobs")
+                raise refused("`top_logprobs` must be a positive value or -1.", "top_logprobs")
             if top and not data.get("logprobs"):
-                raise InvalidField("when using `top_logprobs`, `logprobs` must be set to true.", "top_logprobs")
+                raise refused("when using `top_logprobs`, `logprobs` must be set to true.", "top_logprobs")
         return data
 
     @model_validator(mode="before")
@@ -230,7 +229,7 @@ class ChatRequest(Sampling):
         if not isinstance(data, dict):
             return data
         if data.get("tools") == []:
-            raise InvalidField("`tools` must not be an empty array.", "tools")
+            raise refused("`tools` must not be an empty array.", "tools")
         if "tool_choice" not in data and data.get("tools"):
             data = {**data, "tool_choice": "auto"}
         choice = data.get("tool_choice", "none")
@@ -241,10 +240,10 @@ class ChatRequest(Sampling):
     @model_validator(mode="after")
     def _one_constraint(self) -> ChatRequest:
         if self.structured_outputs and self.structured_outputs.kinds != 1:
-            raise InvalidField("You can only use one kind of constraints for structured outputs.")
+            raise refused("You can only use one kind of constraints for structured outputs.")
         both = self.continue_final_message and self.add_generation_prompt
         if both and "add_generation_prompt" in self.model_fields_set:
-            raise InvalidField("Cannot set both `continue_final_message` and `add_generation_prompt` to True.")
+            raise refused("Cannot set both `continue_final_message` and `add_generation_prompt` to True.")
         return self
 
     @property
@@ -276,7 +275,7 @@ class ChatRequest(Sampling):
         super()._check_sampling(max_tokens)
         if self.logprobs and self.top_logprobs > _MAX_LOGPROBS:
             message = f"Requested sample logprobs of {self.top_logprobs}, which is greater than max allowed: "
-            raise _refused(f"{message}{_MAX_LOGPROBS}", "logprobs")
+            raise refused(f"{message}{_MAX_LOGPROBS}", "logprobs")
         within(self.thinking_token_budget, "thinking_token_budget", at_least=-1, at_most=_INT64)
 
 
@@ -292,7 +291,7 @@ class CompletionRequest(Sampling):
     @model_validator(mode="after")
     def _prompt_given(self) -> CompletionRequest:
         if self.prompt is None or self.prompt == []:
-            raise InvalidField("Either prompt or prompt_embeds must be provided and non-empty.", "prompt")
+            raise refused("Either prompt or prompt_embeds must be provided and non-empty.", "prompt")
         return self
 
     def _check_sampling(self, max_tokens: int) -> None:
@@ -314,7 +313,7 @@ class TokenizeRequest(Body):
     @model_validator(mode="after")
     def _something_given(self) -> TokenizeRequest:
         if self.prompt is None and self.messages is None:
-            raise InvalidField("one of `prompt` and `messages` must be given.", "prompt")
+            raise refused("one of `prompt` and `messages` must be given.", "prompt")
         return self
 
 
@@ -332,27 +331,21 @@ def within(value: float | None, name: str, *, at_least: float, at_most: float) -
         ApiError: 400.
     """
     if value is not None and not at_least <= value <= at_most:
-        raise _refused(f"{name} must be in [{at_least:g}, {at_most:g}], got {value}.", name)
-
-
-def _refused(message: str, param: str) -> ApiError:
-    return ApiError(HTTPStatus.BAD_REQUEST, message, param=param)
+        raise refused(f"{name} must be in [{at_least:g}, {at_most:g}], got {value}.", name, value)
 
 
 def _check_tool_choice(choice: Any, tools: Any) -> None:
     if not tools:
-        raise InvalidField("When using `tool_choice`, `tools` must be set.", "tool_choice")
+        raise refused("When using `tool_choice`, `tools` must be set.", "tool_choice")
     if choice in ("auto", "required"):
         return
     if not isinstance(choice, dict):
-        raise InvalidField(
+        raise refused(
             f'Invalid value for `tool_choice`: {choice}! Only named tools, "none", "auto" or "required" are supported.',
             "tool_choice",
         )
     function = choice.get("function")
     if not isinstance(function, dict) or not function.get("name"):
-        raise InvalidField(f"Invalid value for `function`: `{function}` in `tool_choice`!", "tool_choice.function")
+        raise refused(f"Invalid value for `function`: `{function}` in `tool_choice`!", "tool_choice.function")
     if not any(isinstance(tool, dict) and tool.get("function", {}).get("name") == function["name"] for tool in tools):
-        raise InvalidField(
-            "The tool specified in `tool_choice` does not match any of the specified `tools`", "tool_choice"
-        )
+        raise refused("The tool specified in `tool_choice` does not match any of the specified `tools`", "tool_choice")

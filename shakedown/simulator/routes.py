@@ -19,6 +19,19 @@ from shakedown.simulator.requests import DetokenizeRequest, TokenizeRequest
 from shakedown.simulator.server import VERSION, Server
 
 _M = TypeVar("_M", bound=BaseModel)
+_PERMISSION = {
+    "id": "modelperm-0000000000000000",
+    "object": "model_permission",
+    "allow_create_engine": False,
+    "allow_sampling": True,
+    "allow_logprobs": True,
+    "allow_search_indices": False,
+    "allow_view": True,
+    "allow_fine_tuning": False,
+    "organization": "*",
+    "group": None,
+    "is_blocking": False,
+}
 _Table = dict[str, dict[str, Handler]]
 
 
@@ -99,7 +112,7 @@ class Routes:
             "root": settings.root,
             "parent": None,
             "max_model_len": settings.max_model_len,
-            "permission": [],
+            "permission": [_PERMISSION | {"created": self._server.started}],
         }
         return self._json(request.path, {"object": "list", "data": [card]})
 
@@ -121,10 +134,10 @@ class Routes:
     async def _detokenize(self, request: Request) -> Response:
         asked = _validated(DetokenizeRequest, request.json())
         self._server.check_model(asked.model)
-        outside = [id for id in asked.tokens if id >= self._server.model.vocabulary_size]
-        if outside:
-            raise ApiError(HTTPStatus.BAD_REQUEST, f"token ids {outside[:5]} are out of vocabulary", param="tokens")
-        return self._json(request.path, {"prompt": self._server.model.decode(asked.tokens)})
+        try:
+            return self._json(request.path, {"prompt": self._server.model.decode(asked.tokens)})
+        except OverflowError as error:
+            raise ApiError(HTTPStatus.BAD_REQUEST, str(error)) from error
 
     async def _chat(self, request: Request) -> Response | EventStream:
         asked = chat.parse(request.json())
