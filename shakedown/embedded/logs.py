@@ -55,9 +55,13 @@ def kept_when_failing(nodes: tuple[RunningNode, ...]) -> Iterator[None]:
         yield
     except LaunchError as error:
         folder = KEPT / f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-embedded-failed-start"
-        for node in nodes:
-            keep(node, folder / node.name)
-        raise LaunchError(f"{error}\nall logs: {folder}") from error
+        try:
+            for node in nodes:
+                keep(node, folder / node.name)
+            kept = f"all logs: {folder}"
+        except OSError as reason:
+            kept = f"the logs could not be kept: {reason}"
+        raise LaunchError(f"{error}\n{kept}") from error
 
 
 def keep(node: RunningNode, folder: Path) -> None:
