@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from typing import Any
 
 import pytest
 
 from selftests.serving.examples import whole
+from shakedown.errors import EvidenceError
 from shakedown.serving.answer import Answer
 from shakedown.serving.client import AT_ONCE, Client
 from shakedown.serving.corpus import Corpus
@@ -75,15 +77,23 @@ def test_the_oversize_prompt_is_as_long_as_it_must_be() -> None:
 
 def test_an_answer_is_graded_by_its_own_item() -> None:
     item = generate("arithmetic", seed=3, n=6)[5]
-    about = {"family": "arithmetic", "seed": 3, "index": 5}
-    right, wrong = whole(str(item.key), about=about), whole("0", about=about)
-    cut = whole("The sum", about=about, finish="length")
-    failed = whole(about=about, status=500)
+    asked: dict[str, Any] = {
+        "about": {"family": "arithmetic", "seed": 3, "index": 5},
+        "request": {"messages": list(item.messages)},
+    }
+    right, wrong = whole(str(item.key), **asked), whole("0", **asked)
+    cut, failed = whole("The sum", **asked, finish="length"), whole(**asked, status=500)
     assert grade(right).verdict.right
     classes = [str(grade(answer).verdict.miss) for answer in (wrong, cut, failed)]
     assert classes == ["wrong", "truncated", "http_error"]
     assert misses([grade(right)]) == ""
     assert misses([grade(wrong), grade(wrong), grade(cut)]).splitlines()[0] == "2 wrong, 1 truncated"
+
+
+def test_a_corpus_of_another_pool_is_not_graded_by_the_wrong_keys() -> None:
+    about = {"family": "arithmetic", "seed": 3, "index": 5}
+    with pytest.raises(EvidenceError, match="another version of the task pool"):
+        grade(whole("7", about=about, request={"messages": [{"role": "user", "content": "What is 3 + 4?"}]}))
 
 
 class Scripted(Client):

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from shakedown.errors import EvidenceError
 from shakedown.outcomes import Metric
 from shakedown.serving import tasks
 from shakedown.serving.answer import Answer, answers
@@ -25,9 +26,17 @@ class Graded:
 
 
 def grade(answer: Answer) -> Graded:
-    """Grade one answer; its item is made again from what the request says about it."""
-    about = answer.exchange.request.about
+    """Grade one answer; its item is made again from what the request says about it.
+
+    Raises:
+        EvidenceError: the item that is made now is not the one that was asked: the answer stands in a corpus that was
+            recorded with another version of the pool.
+    """
+    request = answer.exchange.request
+    about = request.about
     item = tasks.generate(about["family"], seed=about["seed"], n=about["index"] + 1)[about["index"]]
+    if list(item.messages) != (request.body or {}).get("messages"):
+        raise EvidenceError(f"{answer.name} was asked by another version of the task pool; its key is not known here")
     return Graded(answer, item, tasks.grade(item, _as_task_answer(answer)))
 
 
