@@ -8,7 +8,7 @@ from typing import Any
 
 from shakedown.serving.tasks import Answer, ToolCall, recognise
 from shakedown.simulator.constrain import constraint_of, instance
-from shakedown.simulator.faults.base import Fault
+from shakedown.simulator.fault import Fault
 from shakedown.simulator.requests import ChatRequest
 
 _UNKNOWN = Answer(

@@ -13,16 +13,15 @@ from typing import Any
 from pydantic import ValidationError
 
 from shakedown.simulator.author import spelled_out, write
-from shakedown.simulator.engine import Job
 from shakedown.simulator.errors import ApiError, invalid_request
+from shakedown.simulator.job import Job
 from shakedown.simulator.logprobs import chat_logprobs
 from shakedown.simulator.output import Output, decide
 from shakedown.simulator.parsing import Delta, NoReasoningParser, OutputParser, Parsed, parse_whole
+from shakedown.simulator.paths import DONE
 from shakedown.simulator.requests import ChatRequest
 from shakedown.simulator.server import FINGERPRINT, Server, new_id
 
-DONE: bytes = b"[DONE]"
-PATH = "/v1/chat/completions"
 _USAGE = ("prompt_tokens", "total_tokens", "completion_tokens", "prompt_tokens_details", "completion_tokens_details")
 
 

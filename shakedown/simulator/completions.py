@@ -11,16 +11,15 @@ from typing import Any
 from pydantic import ValidationError
 
 from shakedown.serving.tasks import solve
-from shakedown.simulator.chat import DONE
 from shakedown.simulator.constrain import constraint_of
-from shakedown.simulator.engine import Job
 from shakedown.simulator.errors import ApiError, invalid_request
+from shakedown.simulator.job import Job
 from shakedown.simulator.logprobs import completion_logprobs
 from shakedown.simulator.output import decide
+from shakedown.simulator.paths import DONE
 from shakedown.simulator.requests import CompletionRequest
 from shakedown.simulator.server import FINGERPRINT, Server, new_id
 
-PATH = "/v1/completions"
 _CONTINUATION = " and this is where the text goes on, as plainly as a simulator can put it."
 
 

@@ -3,48 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 from http import HTTPStatus
 
 from shakedown.simulator.clock import sleep_until
 from shakedown.simulator.errors import ApiError
-from shakedown.simulator.faults.base import Fault
+from shakedown.simulator.fault import Fault
+from shakedown.simulator.job import Job
 from shakedown.simulator.metrics import Metrics
-from shakedown.simulator.output import Output
 from shakedown.simulator.settings import Timing
-
-
-@dataclass(slots=True, eq=False)
-class Job:
-    """One request in the engine.
-
-    Attributes:
-        prompt_ids: the prompt.
-        outputs: one for each choice, fixed before the first token.
-        family: which task the prompt was recognised as, if any.
-        thinking: whether the outputs begin with reasoning.
-        scheduled: loop time at which it got its place.
-        last_step: loop time at which its last tokens were due.
-        tokens_out: tokens of the longest choice that were due so far.
-        marks: what a fault remembers about it.
-    """
-
-    prompt_ids: Sequence[int]
-    outputs: list[Output]
-    family: str | None = None
-    thinking: bool = False
-    arrived: float = field(default_factory=lambda: asyncio.get_running_loop().time())
-    scheduled: float = 0.0
-    last_step: float = 0.0
-    tokens_out: int = 0
-    marks: set[str] = field(default_factory=set)
-
-    @property
-    def length(self) -> int:
-        """Tokens of the longest choice."""
-        return max(len(output.ids) for output in self.outputs)
 
 
 class Engine:

@@ -7,10 +7,8 @@ import uuid
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
 from typing import Any
 
-from shakedown.simulator.chat import DONE
+from shakedown.simulator.paths import DONE
 
-PATH = "/v1/messages"
-COUNT_PATH = "/v1/messages/count_tokens"
 _Event = dict[str, Any]
 
 

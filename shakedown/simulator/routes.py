@@ -12,9 +12,10 @@ from pydantic import BaseModel, ValidationError
 from shakedown.simulator import chat, completions, messages
 from shakedown.simulator.anthropic_requests import CountRequest, MessagesRequest, to_chat
 from shakedown.simulator.errors import ApiError, invalid_request
-from shakedown.simulator.faults.base import Event
+from shakedown.simulator.fault import Event
 from shakedown.simulator.http import EventStream, Handler, Request, Response, encoded, json_response
 from shakedown.simulator.metrics import CONTENT_TYPE
+from shakedown.simulator.paths import CHAT, COMPLETIONS, COUNT_TOKENS, MESSAGES
 from shakedown.simulator.requests import DetokenizeRequest, TokenizeRequest
 from shakedown.simulator.server import VERSION, Server
 
@@ -51,11 +52,11 @@ class Routes:
             "/tokenize": {"POST": self._tokenize},
             "/detokenize": {"POST": self._detokenize},
             "/v1/models": {"GET": self._models},
-            chat.PATH: {"POST": self._chat},
-            completions.PATH: {"POST": self._completions},
+            CHAT: {"POST": self._chat},
+            COMPLETIONS: {"POST": self._completions},
             "/invocations": {"POST": self._invocations},
-            messages.PATH: {"POST": self._messages},
-            messages.COUNT_PATH: {"POST": self._count_tokens},
+            MESSAGES: {"POST": self._messages},
+            COUNT_TOKENS: {"POST": self._count_tokens},
         }
         missing = server.fault.missing_routes()
         self._table = {path: methods for path, methods in every.items() if path not in missing}
@@ -143,15 +144,15 @@ class Routes:
         asked = chat.parse(request.json())
         started = await chat.start(self._server, asked)
         if asked.stream:
-            return self._stream(chat.PATH, chat.events(self._server, started))
-        return self._json(chat.PATH, await chat.body(self._server, started))
+            return self._stream(CHAT, chat.events(self._server, started))
+        return self._json(CHAT, await chat.body(self._server, started))
 
     async def _completions(self, request: Request) -> Response | EventStream:
         asked = completions.parse(request.json())
         started = await completions.start(self._server, asked)
         if asked.stream:
-            return self._stream(completions.PATH, completions.events(self._server, started))
-        return self._json(completions.PATH, await completions.body(self._server, started))
+            return self._stream(COMPLETIONS, completions.events(self._server, started))
+        return self._json(COMPLETIONS, await completions.body(self._server, started))
 
     async def _invocations(self, request: Request) -> Response | EventStream:
         """Chat or completion, by what the body looks like."""
@@ -163,8 +164,8 @@ class Routes:
             started = await chat.start(self._server, to_chat(asked))
             if asked.stream:
                 events = messages.message_events(chat.events(self._server, started))
-                return self._stream(messages.PATH, events)
-            return self._json(messages.PATH, messages.message_of(await chat.body(self._server, started)))
+                return self._stream(MESSAGES, events)
+            return self._json(MESSAGES, messages.message_of(await chat.body(self._server, started)))
         except ApiError as error:
             return json_response(error.anthropic_body, error.status)
 

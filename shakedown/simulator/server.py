@@ -10,7 +10,7 @@ from typing import Any
 
 from shakedown.simulator.engine import Engine
 from shakedown.simulator.errors import ApiError, refused
-from shakedown.simulator.faults.base import Fault
+from shakedown.simulator.fault import Fault
 from shakedown.simulator.metrics import Metrics
 from shakedown.simulator.model import Model
 from shakedown.simulator.settings import Settings

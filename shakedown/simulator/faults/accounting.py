@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
-from shakedown.simulator.chat import PATH
-from shakedown.simulator.faults.base import Event, Fault
+from shakedown.simulator.fault import Event, Fault
+from shakedown.simulator.paths import CHAT
 
 
 class _Usage(Fault):
@@ -18,12 +18,12 @@ class _Usage(Fault):
 
     def body(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
         """In whole answers."""
-        return {**body, "usage": self.usage(body["usage"])} if path == PATH else body
+        return {**body, "usage": self.usage(body["usage"])} if path == CHAT else body
 
     async def events(self, path: str, events: AsyncIterator[Event]) -> AsyncIterator[Event]:
         """In every chunk that has any."""
         async for event in events:
-            if path == PATH and isinstance(event, Mapping) and "usage" in event:
+            if path == CHAT and isinstance(event, Mapping) and "usage" in event:
                 yield {**event, "usage": self.usage(event["usage"])}
             else:
                 yield event
@@ -66,7 +66,7 @@ class NullFinishReason(Fault):
 
     def body(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
         """Null in every choice."""
-        if path != PATH:
+        if path != CHAT:
             return body
         return {**body, "choices": [{**choice, "finish_reason": None} for choice in body["choices"]]}
 

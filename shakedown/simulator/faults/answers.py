@@ -5,13 +5,11 @@ from __future__ import annotations
 import zlib
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from shakedown.serving.tasks import Answer
-from shakedown.simulator.faults.base import Event, Fault
-
-if TYPE_CHECKING:
-    from shakedown.simulator.engine import Engine, Job
+from shakedown.simulator.fault import Event, Fault
+from shakedown.simulator.job import Batch, Job
 
 _COMPUTED = frozenset({"arithmetic", "reverse", "counting", "extraction", "needle", "recall"})
 _SHARE_PERCENT = 30
@@ -89,7 +87,7 @@ class SwappedNonce(Fault):
     def __init__(self) -> None:
         self._waiting: Job | None = None
 
-    async def before_generation(self, engine: Engine, job: Job) -> None:
+    async def before_generation(self, engine: Batch, job: Job) -> None:
         """Pair this request with one that has no token yet and will have as many."""
         del engine
         if job.family != "nonce":

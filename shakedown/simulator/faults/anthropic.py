@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
-from shakedown.simulator.faults.base import Event, Fault
-from shakedown.simulator.messages import COUNT_PATH, PATH
+from shakedown.simulator.fault import Event, Fault
+from shakedown.simulator.paths import COUNT_TOKENS, MESSAGES
 
 
 class CountTokensDiffers(Fault):
@@ -17,7 +17,7 @@ class CountTokensDiffers(Fault):
 
     def body(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
         """Two less."""
-        return {**body, "input_tokens": body["input_tokens"] - 2} if path == COUNT_PATH else body
+        return {**body, "input_tokens": body["input_tokens"] - 2} if path == COUNT_TOKENS else body
 
 
 class MessagesUsageDiffers(Fault):
@@ -28,12 +28,12 @@ class MessagesUsageDiffers(Fault):
 
     def body(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
         """In whole answers."""
-        return _with_less_usage(body) if path == PATH else body
+        return _with_less_usage(body) if path == MESSAGES else body
 
     async def events(self, path: str, events: AsyncIterator[Event]) -> AsyncIterator[Event]:
         """At the start and at the end of streams."""
         async for event in events:
-            if path != PATH or not isinstance(event, Mapping):
+            if path != MESSAGES or not isinstance(event, Mapping):
                 yield event
             elif "message" in event:
                 yield {**event, "message": _with_less_usage(event["message"])}
@@ -49,7 +49,7 @@ class MessagesThinkingLost(Fault):
 
     def body(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
         """In whole answers."""
-        if path != PATH:
+        if path != MESSAGES:
             return body
         return {**body, "content": [block for block in body["content"] if block["type"] != "thinking"]}
 
@@ -57,7 +57,7 @@ class MessagesThinkingLost(Fault):
         """In streams, where the blocks after it move up."""
         lost: set[int] = set()
         async for event in events:
-            if path == PATH and isinstance(event, Mapping) and "index" in event:
+            if path == MESSAGES and isinstance(event, Mapping) and "index" in event:
                 index = event["index"]
                 if event.get("content_block", {}).get("type") == "thinking":
                     lost.add(index)
@@ -77,7 +77,7 @@ class MessageBlocksOverlap(Fault):
     async def events(self, path: str, events: AsyncIterator[Event]) -> AsyncIterator[Event]:
         """The stop of the first block comes one event late."""
         held: list[Event] = []
-        done = path != PATH
+        done = path != MESSAGES
         async for event in events:
             if not done and isinstance(event, Mapping) and event.get("type") == "content_block_stop":
                 held.append(event)

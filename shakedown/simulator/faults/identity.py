@@ -6,14 +6,12 @@ import asyncio
 import re
 from dataclasses import replace
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from shakedown.simulator.errors import ApiError
-from shakedown.simulator.faults.base import Fault
+from shakedown.simulator.fault import Fault
+from shakedown.simulator.job import Batch, Job
 from shakedown.simulator.settings import Settings
-
-if TYPE_CHECKING:
-    from shakedown.simulator.engine import Engine, Job
 
 _HANG_S = 0.1
 _OUTSIDE_LATIN = re.compile("[^\x00-\xff]")
@@ -77,7 +75,7 @@ class HealthWithoutEngine(Fault):
     summary = "/health says 200, every generation hangs briefly and ends with 500"
     source = "vllm-project/vllm#16259"
 
-    async def before_generation(self, engine: Engine, job: Job) -> None:
+    async def before_generation(self, engine: Batch, job: Job) -> None:
         """Nobody answers."""
         del engine, job
         await asyncio.sleep(_HANG_S)

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import re
 from http import HTTPStatus
-from typing import TYPE_CHECKING
 
 from shakedown.simulator.errors import ApiError
-from shakedown.simulator.faults.base import Fault
-
-if TYPE_CHECKING:
-    from shakedown.simulator.engine import Engine
+from shakedown.simulator.fault import Fault
+from shakedown.simulator.job import Batch
 
 _RESERVED = 16
 
@@ -22,7 +19,7 @@ class Oversize500(Fault):
     summary = "a prompt that is too long gets 500"
     source = "vllm-project/vllm#905"
 
-    def oversize(self, error: ApiError, engine: Engine) -> ApiError:
+    def oversize(self, error: ApiError, engine: Batch) -> ApiError:
         """The same words, as the server's fault."""
         del engine
         return ApiError(HTTPStatus.INTERNAL_SERVER_ERROR, error.message)
@@ -35,7 +32,7 @@ class DiesAfterOversize(Fault):
     summary = "after a prompt that is too long every generation gets 500 and /health 503"
     source = "vllm-project/vllm#5822"
 
-    def oversize(self, error: ApiError, engine: Engine) -> ApiError:
+    def oversize(self, error: ApiError, engine: Batch) -> ApiError:
         """A proper refusal, the last one."""
         engine.dead = True
         return error
@@ -48,7 +45,7 @@ class WrongOversizeLimit(Fault):
     summary = "the refusal of a prompt that is too long names another limit"
     source = "vllm-project/vllm#33418"
 
-    def oversize(self, error: ApiError, engine: Engine) -> ApiError:
+    def oversize(self, error: ApiError, engine: Batch) -> ApiError:
         """Another number."""
         del engine
         message = re.sub(r"\d+", lambda number: str(int(number[0]) - _RESERVED), error.message, count=1)

@@ -6,15 +6,12 @@ import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from http import HTTPStatus
-from typing import TYPE_CHECKING
 
-from shakedown.simulator.chat import DONE
 from shakedown.simulator.errors import ApiError
-from shakedown.simulator.faults.base import Event, Fault
+from shakedown.simulator.fault import Event, Fault
+from shakedown.simulator.job import Batch, Job
+from shakedown.simulator.paths import DONE
 from shakedown.simulator.settings import Settings
-
-if TYPE_CHECKING:
-    from shakedown.simulator.engine import Engine, Job
 
 _COMPANY = 3
 _LOST_OF = 30
@@ -56,7 +53,7 @@ class ErrorsUnderLoad(Fault):
     def __init__(self) -> None:
         self._in_company = 0
 
-    def during_generation(self, engine: Engine, job: Job, position: int) -> None:
+    def during_generation(self, engine: Batch, job: Job, position: int) -> None:
         """Chosen at the first token, failed at the next."""
         if position == 0 and len(engine.running) >= _COMPANY:
             self._in_company += 1
@@ -76,7 +73,7 @@ class RequestsLost(Fault):
     def __init__(self) -> None:
         self._in_company = 0
 
-    async def before_generation(self, engine: Engine, job: Job) -> None:
+    async def before_generation(self, engine: Batch, job: Job) -> None:
         """Before the status is sent."""
         del job
         self._in_company += len(engine.running) >= _COMPANY
@@ -91,7 +88,7 @@ class StallUnderConcurrency(Fault):
     name = "stall-under-concurrency"
     summary = "with three or more requests running each of them stands still once, for half a second"
 
-    def stall_s(self, engine: Engine, job: Job, position: int) -> float:
+    def stall_s(self, engine: Batch, job: Job, position: int) -> float:
         """Once, after the fourth token."""
         if position >= 4 and len(engine.running) >= _COMPANY and self.name not in job.marks:
             job.marks.add(self.name)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from shakedown.serving.tasks import Answer
-from shakedown.simulator.faults.base import Event, Fault
+from shakedown.simulator.fault import Event, Fault
 from shakedown.simulator.model import Model
 from shakedown.simulator.parsing import Delta, OutputParser
 from shakedown.simulator.settings import Settings

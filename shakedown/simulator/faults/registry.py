@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shakedown.simulator.fault import Fault
 from shakedown.simulator.faults import (
     accounting,
     answers,
@@ -13,7 +14,6 @@ from shakedown.simulator.faults import (
     streaming,
     tools,
 )
-from shakedown.simulator.faults.base import Fault
 
 _ALL: tuple[type[Fault], ...] = (
     identity.WrongModelId,

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
 
-from shakedown.simulator.chat import DONE
-from shakedown.simulator.chat import PATH as CHAT
-from shakedown.simulator.faults.base import Event, Fault
-from shakedown.simulator.messages import PATH as MESSAGES
+from shakedown.simulator.fault import Event, Fault
+from shakedown.simulator.paths import CHAT, DONE, MESSAGES
 
 
 class MissingDone(Fault):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
-from shakedown.simulator.chat import PATH
-from shakedown.simulator.faults.base import Event, Fault
+from shakedown.simulator.fault import Event, Fault
 from shakedown.simulator.model import Model
 from shakedown.simulator.parsing import OutputParser
+from shakedown.simulator.paths import CHAT
 
 
 class _CallsNeedThinking(OutputParser):
@@ -39,7 +39,7 @@ class ToolArgumentsLoseBrace(Fault):
         """Of every call."""
         begun: set[tuple[int, int]] = set()
         async for event in events:
-            if path == PATH and isinstance(event, Mapping):
+            if path == CHAT and isinstance(event, Mapping):
                 yield {**event, "choices": [_without_brace(choice, begun) for choice in event.get("choices", ())]}
             else:
                 yield event
@@ -54,12 +54,12 @@ class ToolFinishReasonStop(Fault):
 
     def body(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
         """In whole answers."""
-        return {**body, "choices": [_stopped(choice) for choice in body["choices"]]} if path == PATH else body
+        return {**body, "choices": [_stopped(choice) for choice in body["choices"]]} if path == CHAT else body
 
     async def events(self, path: str, events: AsyncIterator[Event]) -> AsyncIterator[Event]:
         """In streams."""
         async for event in events:
-            if path == PATH and isinstance(event, Mapping):
+            if path == CHAT and isinstance(event, Mapping):
                 yield {**event, "choices": [_stopped(choice) for choice in event.get("choices", ())]}
             else:
                 yield event
@@ -93,7 +93,7 @@ class RequiredCallLosesReasoning(Fault):
 
     def body(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
         """A call that had to be made stands beside empty content, one that was chosen beside null."""
-        if path != PATH:
+        if path != CHAT:
             return body
         return {**body, "choices": [_unreasoned(choice) for choice in body["choices"]]}
 
@@ -109,14 +109,14 @@ class SameCallId(Fault):
         """In whole answers."""
         return (
             {**body, "choices": [_renumbered(choice, "message") for choice in body["choices"]]}
-            if path == PATH
+            if path == CHAT
             else body
         )
 
     async def events(self, path: str, events: AsyncIterator[Event]) -> AsyncIterator[Event]:
         """In streams."""
         async for event in events:
-            if path == PATH and isinstance(event, Mapping):
+            if path == CHAT and isinstance(event, Mapping):
                 yield {**event, "choices": [_renumbered(choice, "delta") for choice in event.get("choices", ())]}
             else:
                 yield event

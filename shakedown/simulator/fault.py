@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from shakedown.serving.tasks import Answer
 from shakedown.simulator.errors import ApiError
+from shakedown.simulator.job import Batch, Job
+from shakedown.simulator.parsing import OutputParser
 from shakedown.simulator.settings import Settings
-
-if TYPE_CHECKING:
-    from shakedown.simulator.engine import Engine, Job
-    from shakedown.simulator.parsing import OutputParser
 
 Event = Mapping[str, Any] | bytes
 """One event of a stream: the object that is sent, or raw bytes that are sent as they are."""
@@ -56,24 +54,24 @@ class Fault:
         del streamed
         return parser
 
-    def oversize(self, error: ApiError, engine: Engine) -> ApiError:
+    def oversize(self, error: ApiError, engine: Batch) -> ApiError:
         """The answer to a prompt that is too long."""
         del engine
         return error
 
-    async def before_generation(self, engine: Engine, job: Job) -> None:
+    async def before_generation(self, engine: Batch, job: Job) -> None:
         """When a request reaches the engine.
 
         Raises:
             ApiError: it is refused.
         """
 
-    def stall_s(self, engine: Engine, job: Job, position: int) -> float:
+    def stall_s(self, engine: Batch, job: Job, position: int) -> float:
         """Seconds by which the token at this position and all later ones are late."""
         del engine, job, position
         return 0.0
 
-    def during_generation(self, engine: Engine, job: Job, position: int) -> None:
+    def during_generation(self, engine: Batch, job: Job, position: int) -> None:
         """When the token at this position is due.
 
         Raises:
