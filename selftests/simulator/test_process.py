@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -94,8 +95,21 @@ def test_it_ends_within_a_stream() -> None:
 
 
 def test_a_model_that_is_not_there_is_said() -> None:
-    with pytest.raises(LaunchError, match="did not start"), running_simulator(model=Path("/nowhere")):
+    with (
+        pytest.raises(LaunchError, match=r"/nowhere has no tokenizer\.json"),
+        running_simulator(model=Path("/nowhere")),
+    ):
         pass
+
+
+def test_a_port_that_is_taken_is_said() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        ended = subprocess.run(
+            [sys.executable, "-m", "shakedown.simulator", "--port", port], capture_output=True, text=True, cwd=ROOT
+        )
+    assert ended.returncode == 1
+    assert ended.stderr == f"cannot listen on 127.0.0.1 port {port}: Address already in use\n"
 
 
 def test_an_unknown_fault_is_said() -> None:

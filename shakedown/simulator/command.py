@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from shakedown.simulator.faults.registry import FAULTS, listing
 from shakedown.simulator.process import serve
-from shakedown.simulator.settings import Settings, Timing
+from shakedown.simulator.settings import MODEL_FILES, Settings, Timing
+
+_LAST_PORT = 65535
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Serve until interrupted."""
-    options = _parser().parse_args(arguments)
+    parser = _parser()
+    options = parser.parse_args(arguments)
     if options.list_faults:
         sys.stdout.write(listing() + "\n")
         return
+    missing = [name for name in MODEL_FILES if not (options.model / name).is_file()]
+    if missing:
+        parser.error(f"argument --model: {options.model} has no {', '.join(missing)}")
     settings = Settings(
         model=options.model,
         served_name=options.served_name,
@@ -28,7 +35,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
         api_key=options.api_key,
         fault=options.fault,
     )
-    serve(settings, host=options.host, port=options.port, owned=options.owned)
+    try:
+        serve(settings, host=options.host, port=options.port, owned=options.owned)
+    except OSError as error:
+        parser.exit(1, f"cannot listen on {options.host} port {options.port}: {os.strerror(error.errno or 0)}\n")
+
+
+def _port(text: str) -> int:
+    if not (text.isdecimal() and int(text) <= _LAST_PORT):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number from 0 to {_LAST_PORT}")
+    return int(text)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -38,7 +54,7 @@ def _parser() -> argparse.ArgumentParser:
         description="A server that speaks like vLLM, with exact timing, exact counts and named faults.",
     )
     parser.add_argument("--host", default="127.0.0.1", help="address to bind (%(default)s)")
-    parser.add_argument("--port", type=int, default=0, help="port; 0 takes any free one and says which (%(default)s)")
+    parser.add_argument("--port", type=_port, default=0, help="port; 0 takes any free one and says which (%(default)s)")
     parser.add_argument("--model", type=Path, default=default.model, help="folder with tokenizer and chat template")
     parser.add_argument("--served-name", default=default.served_name, help="id of the model (%(default)s)")
     parser.add_argument("--root", default=default.root, help="path that /v1/models reports (%(default)s)")

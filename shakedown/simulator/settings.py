@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+MODEL_FILES = ("tokenizer.json", "tokenizer_config.json", "chat_template.jinja")
 MODEL_FOLDER = Path(__file__).parents[1] / "embedded" / "model"
 
 
@@ -32,7 +33,7 @@ class Settings:
     """Everything that makes one simulator differ from another.
 
     Attributes:
-        model: folder with ``tokenizer.json``, ``tokenizer_config.json`` and ``chat_template.jinja``.
+        model: folder with at least ``MODEL_FILES`` in it.
         served_name: the id of the model on the wire.
         root: the path that ``/v1/models`` says the model was loaded from.
         max_model_len: longest prompt and answer together, tokens.
