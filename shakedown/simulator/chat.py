@@ -62,7 +62,7 @@ def prompt_of(server: Server, request: ChatRequest) -> str:
     return server.render(request.messages, request.rendered_tools, request.template_arguments)
 
 
-async def start(server: Server, request: ChatRequest) -> Chat:
+async def start(server: Server, request: ChatRequest, arrived: float) -> Chat:
     """Everything about an answer except the passing of time.
 
     Raises:
@@ -80,7 +80,8 @@ async def start(server: Server, request: ChatRequest) -> Chat:
         gap = "" if written.held else "\n\n"
         content = f"{opening}{_budgeted(server, request, reasoning)}</think>{gap}{content}"
     output = decide(server.model, content, limits)
-    job = Job(prompt_ids, [replace(output) for _ in range(request.choices)], written.family, thinking)
+    outputs = [replace(output) for _ in range(request.choices)]
+    job = Job(prompt_ids, outputs, arrived, written.family, thinking)
     await server.engine.admit(job)
     default = OutputParser if server.settings.reasoning_parser else NoReasoningParser
     parser = server.fault.parser(default, streamed=bool(request.stream))

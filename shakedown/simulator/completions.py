@@ -46,14 +46,14 @@ def parse(body: dict[str, Any]) -> CompletionRequest:
         raise invalid_request(error) from error
 
 
-async def start(server: Server, request: CompletionRequest) -> Completion:
+async def start(server: Server, request: CompletionRequest, arrived: float) -> Completion:
     """Everything about an answer except the passing of time.
 
     Raises:
         ApiError: the request is refused, or the engine cannot take it.
     """
     server.check_model(request.model)
-    jobs = [_job(server, request, prompt) for prompt in _prompts(request)]
+    jobs = [_job(server, request, prompt, arrived) for prompt in _prompts(request)]
     for job in jobs:
         await server.engine.admit(job)
     return Completion(request, jobs, f"cmpl-{new_id()}", int(time.time()), server.settings.served_name)
@@ -68,7 +68,7 @@ def _prompts(request: CompletionRequest) -> list[str | list[int]]:
     return [part for part in prompt or [] if isinstance(part, str | list)]
 
 
-def _job(server: Server, request: CompletionRequest, prompt: str | list[int]) -> Job:
+def _job(server: Server, request: CompletionRequest, prompt: str | list[int], arrived: float) -> Job:
     ids = server.encode(prompt) if isinstance(prompt, str) else prompt
     text = prompt if isinstance(prompt, str) else server.model.decode(prompt)
     limits = request.limits(server.room(len(ids), request.max_tokens, "max_tokens"))
@@ -78,7 +78,7 @@ def _job(server: Server, request: CompletionRequest, prompt: str | list[int]) ->
     if constraint and not server.fault.ignores_schema():
         content = constraint.fit(content)
     outputs = [decide(server.model, content, limits) for _ in range(request.choices)]
-    return Job(ids, outputs)
+    return Job(ids, outputs, arrived)
 
 
 async def body(server: Server, completion: Completion) -> dict[str, Any]:

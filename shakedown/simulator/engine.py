@@ -78,6 +78,7 @@ class Engine:
     async def _place(self, job: Job) -> AsyncIterator[None]:
         """A place in the batch, waited for in order of arrival; however the job ends, it is counted once."""
         loop = asyncio.get_running_loop()
+        waits = self._places.locked()
         self._metrics.waiting.inc()
         try:
             await self._places.acquire()
@@ -86,7 +87,7 @@ class Engine:
             raise
         finally:
             self._metrics.waiting.dec()
-        job.scheduled = loop.time()
+        job.scheduled = loop.time() if waits else job.arrived
         self._metrics.queued.observe(job.scheduled - job.arrived)
         self._metrics.running.inc()
         self.running.append(job)

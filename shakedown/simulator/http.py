@@ -22,8 +22,13 @@ EVENT_STREAM = b"text/event-stream; charset=utf-8"
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One request with its whole body."""
+    """One request with its whole body.
 
+    Attributes:
+        arrived: loop time at which it was seen first.
+    """
+
+    arrived: float
     method: str
     path: str
     headers: Mapping[str, str]
@@ -77,7 +82,9 @@ def json_response(body: Any, status: int = HTTPStatus.OK) -> Response:
 
 
 async def read_request(scope: Scope, receive: Receive) -> Request:
-    """The request with its body."""
+    """The request with its body; those that arrive together are all stamped before any of them is worked on."""
+    arrived = asyncio.get_running_loop().time()
+    await asyncio.sleep(0)
     content = bytearray()
     while True:
         message = await receive()
@@ -85,7 +92,7 @@ async def read_request(scope: Scope, receive: Receive) -> Request:
         if not message.get("more_body"):
             break
     headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
-    return Request(scope["method"], scope["path"], headers, bytes(content))
+    return Request(arrived, scope["method"], scope["path"], headers, bytes(content))
 
 
 async def send_response(answer: Response | EventStream, send: Send) -> None:

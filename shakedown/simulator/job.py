@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -19,7 +18,8 @@ class Job:
         outputs: one for each choice, fixed before the first token.
         family: which task the prompt was recognised as, if any.
         thinking: whether the outputs begin with reasoning.
-        scheduled: loop time at which it got its place.
+        arrived: loop time at which its request was seen first.
+        scheduled: loop time from which its tokens are due: of its arrival, or of its place if it had to wait for one.
         last_step: loop time at which its last tokens were due.
         tokens_out: tokens of the longest choice that were due so far.
         marks: what a fault remembers about it.
@@ -27,9 +27,9 @@ class Job:
 
     prompt_ids: Sequence[int]
     outputs: list[Output]
+    arrived: float
     family: str | None = None
     thinking: bool = False
-    arrived: float = field(default_factory=lambda: asyncio.get_running_loop().time())
     scheduled: float = 0.0
     last_step: float = 0.0
     tokens_out: int = 0

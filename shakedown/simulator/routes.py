@@ -142,14 +142,14 @@ class Routes:
 
     async def _chat(self, request: Request) -> Response | EventStream:
         asked = chat.parse(request.json())
-        started = await chat.start(self._server, asked)
+        started = await chat.start(self._server, asked, request.arrived)
         if asked.stream:
             return self._stream(CHAT, chat.events(self._server, started))
         return self._json(CHAT, await chat.body(self._server, started))
 
     async def _completions(self, request: Request) -> Response | EventStream:
         asked = completions.parse(request.json())
-        started = await completions.start(self._server, asked)
+        started = await completions.start(self._server, asked, request.arrived)
         if asked.stream:
             return self._stream(COMPLETIONS, completions.events(self._server, started))
         return self._json(COMPLETIONS, await completions.body(self._server, started))
@@ -161,7 +161,7 @@ class Routes:
     async def _messages(self, request: Request) -> Response | EventStream:
         asked = _validated(MessagesRequest, request.json())
         try:
-            started = await chat.start(self._server, to_chat(asked))
+            started = await chat.start(self._server, to_chat(asked), request.arrived)
             if asked.stream:
                 events = messages.message_events(chat.events(self._server, started))
                 return self._stream(MESSAGES, events)

@@ -11,7 +11,7 @@ MODEL_FOLDER = Path(__file__).parents[1] / "embedded" / "model"
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """When tokens leave the server, counted from the moment at which a request gets its place in the batch.
+    """When tokens leave the server, counted from a request's arrival, or from its place in the batch if it had to wait.
 
     Token i (from 0) of a stream belongs to chunk ``i // tokens_per_chunk``; chunk c leaves at
     ``ttft_s + c * tokens_per_chunk * itl_s``: a step of a speculating engine brings several tokens at once and takes
