@@ -13,7 +13,7 @@ from shakedown.simulator.fault import Fault
 from shakedown.simulator.job import Batch, Job
 from shakedown.simulator.settings import Settings
 
-_HANG_S = 0.1
+_HANG_S = 0.05
 _OUTSIDE_LATIN = re.compile("[^\x00-\xff]")
 
 
