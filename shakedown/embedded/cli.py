@@ -9,13 +9,21 @@ import typer
 
 from shakedown.embedded import state
 from shakedown.embedded.deployment import EmbeddedDeployment
-from shakedown.embedded.faults import FAULTS
+from shakedown.embedded.faults import FAULTS, shape_of
 from shakedown.embedded.progress import shown
 from shakedown.embedded.up import DEFAULT_NAME, Options, attach, start
 from shakedown.errors import LaunchError, ShakedownError
 from shakedown.outcomes import Stage
 
-_FAULTS = "Build in a fault: " + "; ".join(f"{fault.name} ({fault.text})" for fault in FAULTS) + "."
+_FAULTS = "Build in a fault:\n\n" + "\n\n".join(f"{fault.name}: {fault.text}" for fault in FAULTS)
+
+
+def _known(fault: str | None) -> str | None:
+    try:
+        shape_of(fault)
+    except LaunchError as error:
+        raise typer.BadParameter(str(error)) from error
+    return fault
 
 
 def up(
@@ -24,7 +32,7 @@ def up(
     ),
     name: Annotated[str, typer.Option(help="Tells deployments apart.")] = DEFAULT_NAME,
     slow_load: Annotated[float, typer.Option(min=0, help="Seconds that each of the 39 shards takes longer.")] = 0,
-    fault: Annotated[str | None, typer.Option(help=_FAULTS)] = None,
+    fault: Annotated[str | None, typer.Option(help=_FAULTS, callback=_known)] = None,
     engine_python: Annotated[
         Path | None, typer.Option(help="A Python that has vLLM and Ray, instead of .venv-engine.")
     ] = None,

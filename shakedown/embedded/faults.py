@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from shakedown.embedded.network import MTU
-from shakedown.errors import MissingPrerequisiteError
+from shakedown.errors import LaunchError
 
 Role = Literal["head", "worker"]
 BOTH: frozenset[Role] = frozenset({"head", "worker"})
@@ -19,6 +19,8 @@ class Shape:
     Attributes:
         ray_network: whose addresses are given to ``ray start``.
         host_ip_on: nodes that get ``VLLM_HOST_IP``.
+        management_isolated: whether the management network lets the nodes talk to each other no more than a guarded
+            one does; without it, traffic takes the wrong network but arrives.
         monitor_off_on: nodes on which Ray's memory monitor is switched off.
         joins: whether the worker is told to join.
         fabric_up_on: nodes whose fabric NIC is up.
@@ -29,6 +31,7 @@ class Shape:
 
     ray_network: Literal["fabric", "management"] = "fabric"
     host_ip_on: frozenset[Role] = BOTH
+    management_isolated: bool = False
     monitor_off_on: frozenset[Role] = BOTH
     joins: bool = True
     fabric_up_on: frozenset[Role] = BOTH
@@ -58,8 +61,14 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "host-ip-missing-on-worker",
-        "VLLM_HOST_IP is missing on the worker; the launch then hangs without a word",
+        "VLLM_HOST_IP is missing in the environment of the worker's Ray",
         replace(HEALTHY, host_ip_on=_HEAD),
+    ),
+    Fault(
+        "host-ip-only-for-server",
+        "VLLM_HOST_IP is given to the API server and to no Ray, so rank 0 takes the management network, which carries "
+        "nothing between the nodes: the launch hangs without a word",
+        replace(HEALTHY, host_ip_on=frozenset(), management_isolated=True),
     ),
     Fault(
         "memory-monitor-on-worker",
@@ -82,11 +91,11 @@ def shape_of(fault: str | None) -> Shape:
     """The shape that a fault gives to a deployment; a healthy one for None.
 
     Raises:
-        MissingPrerequisiteError: there is no fault of that name.
+        LaunchError: there is no fault of that name.
     """
     if fault is None:
         return HEALTHY
     for known in FAULTS:
         if known.name == fault:
             return known.shape
-    raise MissingPrerequisiteError(f"no fault '{fault}'; known: {', '.join(known.name for known in FAULTS)}")
+    raise LaunchError(f"no fault '{fault}'; known: {', '.join(known.name for known in FAULTS)}")

@@ -35,7 +35,7 @@ def make_nodes(plan: network.Plan) -> dict[str, int]:
     Path("/proc/sys/net/ipv4/ip_forward").write_text("1")  # what leads nowhere is refused, not swallowed
     started = [(node, _spawn(plan, node)) for node in plan.nodes]
     pids = {node.name: _first_process(child) for node, child in started}
-    _ip(network.link_commands(pids))
+    _ip(network.link_commands(plan.nodes, pids))
     for node in plan.nodes:
         _ip(network.node_commands(node), "nsenter", "-t", str(pids[node.name]), "-n", "--")
     return pids

@@ -35,6 +35,7 @@ def prepare(folder: Path, engine: Path, shape: Shape) -> network.Plan:
             model=str(_model(folder / f"model-{name}", truncated=role in shape.truncated_on)),
             mtu=shape.mtu[role],
             fabric_up=role in shape.fabric_up_on,
+            isolated=shape.management_isolated,
             taken_port=network.API_PORT if shape.port_taken and role == "head" else None,
         )
         for role, name, last in _NODES

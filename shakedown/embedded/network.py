@@ -32,6 +32,7 @@ class NodePlan:
         model: folder of the model on this machine.
         mtu: of the fabric NIC, bytes.
         fabric_up: whether the fabric NIC is set up.
+        isolated: whether the management network keeps the node from the other one, as a private VLAN does.
         taken_port: a TCP port on which something of no use listens.
     """
 
@@ -42,6 +43,7 @@ class NodePlan:
     model: str
     mtu: int = MTU
     fabric_up: bool = True
+    isolated: bool = False
     taken_port: int | None = None
 
 
@@ -83,19 +85,24 @@ route add unreachable default metric 4000
 """
 
 
-def link_commands(pids: dict[str, int]) -> str:
+def link_commands(nodes: tuple[NodePlan, ...], pids: dict[str, int]) -> str:
     """The cables: one pair from each node to the bridge, one pair between the two nodes.
 
     Args:
+        nodes: both of them.
         pids: first process of each node, by name, in the PID namespace of the hub.
     """
-    first, second = pids.values()
-    cables = [
-        f"link add name m-{name} type veth peer name {MANAGEMENT_NIC} netns {pid}\nlink set m-{name} master hub up"
-        for name, pid in pids.items()
-    ]
-    cables.append(f"link add name {FABRIC_NIC} netns {first} type veth peer name {FABRIC_NIC} netns {second}")
-    return "\n".join(cables) + "\n"
+    commands = []
+    for node in nodes:
+        port = f"m-{node.name}"
+        commands += [
+            f"link add name {port} type veth peer name {MANAGEMENT_NIC} netns {pids[node.name]}",
+            f"link set {port} master hub up",
+            f"link set {port} type bridge_slave isolated {'on' if node.isolated else 'off'}",
+        ]
+    first, second = (pids[node.name] for node in nodes)
+    commands.append(f"link add name {FABRIC_NIC} netns {first} type veth peer name {FABRIC_NIC} netns {second}")
+    return "\n".join(commands) + "\n"
 
 
 def node_commands(node: NodePlan) -> str:
