@@ -103,8 +103,15 @@ def test_a_record_that_cannot_be_read_is_none() -> None:
 def test_a_folder_of_another_user_is_refused(runtime: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (runtime / "shakedown").mkdir()
     monkeypatch.setattr(os, "getuid", lambda: 4711)
-    with pytest.raises(MissingPrerequisiteError, match="belongs to another user; set XDG_RUNTIME_DIR"):
-        StateFolder("one").create(Record(starter=myself()))
+    with pytest.raises(MissingPrerequisiteError, match="not a folder of this user"):
+        StateFolder("one")
+
+
+def test_a_link_to_another_folder_is_refused(runtime: Path) -> None:
+    (runtime / "elsewhere").mkdir()
+    (runtime / "shakedown").symlink_to(runtime / "elsewhere")
+    with pytest.raises(MissingPrerequisiteError, match="not a folder of this user"):
+        state.known()
 
 
 def test_a_name_cannot_leave_the_folder() -> None:

@@ -7,6 +7,7 @@ import fcntl
 import os
 import re
 import shutil
+import stat
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -60,11 +61,25 @@ class Record(BaseModel):
 
 
 def base() -> Path:
-    """The folder of this user's deployments; it exists only while there are some."""
+    """The folder of this user's deployments; it exists only while there are some.
+
+    Raises:
+        MissingPrerequisiteError: something else is there, or it belongs to another user.
+    """
     runtime = os.environ.get("XDG_RUNTIME_DIR")
     if runtime and Path(runtime).is_dir():
-        return Path(runtime) / "shakedown"
-    return Path(tempfile.gettempdir()) / f"shakedown-{os.getuid()}"
+        folder = Path(runtime) / "shakedown"
+    else:
+        folder = Path(tempfile.gettempdir()) / f"shakedown-{os.getuid()}"
+    try:
+        found = folder.lstat()
+    except FileNotFoundError:
+        return folder
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
+        raise MissingPrerequisiteError(
+            f"{folder} is not a folder of this user, so its deployments cannot be trusted; set XDG_RUNTIME_DIR"
+        )
+    return folder
 
 
 class StateFolder:
@@ -141,15 +156,9 @@ def known() -> list[StateFolder]:
 
 @contextlib.contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """Hold the folder alone; made when missing.
-
-    Raises:
-        MissingPrerequisiteError: the folder belongs to somebody else.
-    """
+    """Hold the folder alone; made when missing."""
     while True:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if folder.stat().st_uid != os.getuid():
-            raise MissingPrerequisiteError(f"{folder} belongs to another user; set XDG_RUNTIME_DIR to one of yours")
         handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
         try:
             fcntl.flock(handle, fcntl.LOCK_EX)
