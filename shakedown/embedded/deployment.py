@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from shakedown.embedded import cluster, hub, server
+from shakedown.embedded import cache, cluster, hub, network, server
 from shakedown.embedded.faults import Shape, shape_of
 from shakedown.embedded.logs import kept_when_failing
 from shakedown.embedded.node import RunningNode
@@ -118,6 +118,7 @@ class EmbeddedDeployment:
         except BaseException:
             head.kill_group(process)
             raise
+        cache.keep(head, Path(network.Plan.load(self.folder.path / hub.PLAN).engine))
 
     @property
     def _shape(self) -> Shape:

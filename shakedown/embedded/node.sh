@@ -14,6 +14,7 @@ bind_read_only "$engine" "$own/engine"
 bind_read_only "$plugin" "$own/plugin"
 bind_read_only "$model" "$own/model"
 cp "$init" "$own/init.py"
+[ ! -d "$engine/shakedown-cache" ] || cp -r "$engine/shakedown-cache" "$own/home/.cache"
 mount -n --bind "$etc/hosts" /etc/hosts
 # A resolver that answers nobody would let every look-up wait for its time-out; without one it fails at once.
 case $(readlink -f /etc/resolv.conf) in
