@@ -4,7 +4,7 @@
 PYTHON ?= python3
 VENV   := .venv
 RUN    := $(VENV)/bin/python
-SELFTESTS := $(RUN) -m pytest --confcutdir=selftests selftests
+SELFTESTS := $(RUN) -m pytest --confcutdir=selftests -p pytester selftests
 
 .PHONY: help acceptance test proofs setup setup-engine system lint selftests docs clean
 

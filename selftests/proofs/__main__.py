@@ -15,9 +15,9 @@ from pathlib import Path
 from rich.console import Console
 
 from selftests.proofs import record
-from selftests.proofs.faults import CLEAN, FAULTS, Clean
-from selftests.proofs.model import Fault
-from selftests.proofs.observe import Observation, observe, observe_clean
+from selftests.proofs.faults import CLEAN, FAULTS
+from selftests.proofs.model import Clean, Fault
+from selftests.proofs.observe import observe, observe_clean
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +75,7 @@ def _fault_job(fault: Fault) -> Job:
 
 def _clean_job(clean: Clean) -> Job:
     def run(workdir: Path, sources: str) -> record.Proof:
-        seen: Observation = observe_clean(clean.suite, clean.options, workdir)
-        return record.clean_proof(clean.name, clean.mechanism, clean.suite, clean.stage, seen, sources)
+        return record.clean_proof(clean, observe_clean(clean, workdir), sources)
 
     return Job(clean.name, clean.mechanism, run)
 

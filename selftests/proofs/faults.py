@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from selftests.proofs import bundle, embedded, simulator_perf, simulator_serving
-from selftests.proofs.model import Fault
+from selftests.proofs.model import Clean, Fault
+from selftests.proofs.observe import healthy
 from shakedown.outcomes import Stage
-from shakedown.simulator.deployment import FILE as SIMULATED_FILE
-from shakedown.simulator.deployment import bundle_of
 
 FAULTS: tuple[Fault, ...] = (
     *bundle.FAULTS,
@@ -18,30 +15,15 @@ FAULTS: tuple[Fault, ...] = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Clean:
-    """A healthy run: every check of the suite that applies passes, none fails."""
-
-    name: str
-    mechanism: str
-    suite: str
-    stage: str
-    options: tuple[str, ...]
-
-
 CLEAN: tuple[Clean, ...] = (
+    *(Clean(f"clean-bundle-{stage}", "bundle", "infra", stage, healthy("bundle", stage)) for stage in Stage),
+    Clean("clean-simulator-serving", "simulator", "serving", "serving", healthy("simulator", Stage.SERVING)),
+    Clean("clean-simulator-perf", "simulator", "perf", "serving", healthy("simulator", Stage.SERVING), baseline=True),
     *(
-        Clean(
-            f"clean-bundle-{stage}",
-            "bundle",
-            "infra",
-            stage,
-            ("--deployment", str(SIMULATED_FILE), "--replay", str(bundle_of(stage))),
-        )
-        for stage in Stage
+        Clean(f"clean-embedded-{stage}", "embedded", "infra", stage, healthy("embedded", stage))
+        for stage in (Stage.HOSTS, Stage.RAY)
     ),
-    Clean("clean-simulator-serving", "simulator", "serving", "serving", ("--deployment", "simulated")),
-    Clean("clean-simulator-perf", "simulator", "perf", "serving", ("--deployment", "simulated")),
+    Clean("clean-embedded-serving", "embedded", "serving", "serving", healthy("embedded", Stage.SERVING)),
 )
 
 

@@ -1,4 +1,4 @@
-"""A fault, and the complete set of checks that must fail when it is there."""
+"""A fault with the complete set of checks that must fail when it is there, and a clean run in which none may."""
 
 from __future__ import annotations
 
@@ -45,3 +45,21 @@ class Fault:
     def expected(self) -> frozenset[str]:
         """Ids of all checks that must fail, and no other may."""
         return frozenset({self.check, *self.companions})
+
+
+@dataclass(frozen=True)
+class Clean:
+    """A healthy run: every check of the suite that applies passes, none fails.
+
+    Attributes:
+        name: unique, begins with ``clean-``.
+        options: pytest options that choose what is healthy.
+        baseline: perf: record a baseline first, so that the run is held against one.
+    """
+
+    name: str
+    mechanism: Mechanism
+    suite: str
+    stage: str
+    options: tuple[str, ...]
+    baseline: bool = False

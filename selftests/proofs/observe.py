@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from selftests.proofs.model import Fault
+from selftests.proofs.model import Clean, Fault, Mechanism
 from shakedown.embedded.up import Options, start
 from shakedown.nodes.evidence import Evidence
 from shakedown.outcomes import Stage
@@ -44,30 +45,38 @@ class Observation:
 def observe(fault: Fault, workdir: Path) -> Observation:
     """Run the suite of a fault with the fault present."""
     began = time.monotonic()
-    state = _record_healthy(fault, workdir) if fault.baseline else ()
+    state: tuple[str, ...] = ()
+    if fault.baseline:
+        stage = Stage(fault.stage)
+        state = _record_baseline(fault.suite, (*healthy(fault.mechanism, stage), *fault.options), workdir)
     with _faulty(fault, workdir) as options:
         text, results = run_suite(fault.suite, [*options, *fault.options, *state], workdir)
     return _observation(results, text, time.monotonic() - began)
 
 
-def _record_healthy(fault: Fault, workdir: Path) -> tuple[str, ...]:
-    """Record the baseline of the same deployment without the fault; the options with which a run is held against it."""
-    state = ("--state", str(workdir / "state"))
-    healthy = ["--deployment", "simulated", "--stage", "serving"]
-    if fault.mechanism == "bundle":
-        healthy = ["--deployment", str(SIMULATED_FILE), "--replay", str(bundle_of(Stage(fault.stage)))]
-    text, results = run_suite(fault.suite, [*healthy, *fault.options, *state, "--record-baseline"], workdir)
-    failed = [test.nodeid for test in results.tests if test.outcome in ("failed", "error")]
-    if failed:
-        raise AssertionError(f"{fault.name}: the healthy run that is to be recorded failed {failed}:\n{text}")
-    return state
-
-
-def observe_clean(suite: str, options: Sequence[str], workdir: Path) -> Observation:
+def observe_clean(clean: Clean, workdir: Path) -> Observation:
     """Run a suite on something healthy."""
     began = time.monotonic()
-    text, results = run_suite(suite, options, workdir)
+    state = _record_baseline(clean.suite, clean.options, workdir) if clean.baseline else ()
+    text, results = run_suite(clean.suite, [*clean.options, *state], workdir)
     return _observation(results, text, time.monotonic() - began)
+
+
+def healthy(mechanism: Mechanism, stage: Stage) -> tuple[str, ...]:
+    """The pytest options that choose the healthy deployment of a mechanism."""
+    if mechanism == "bundle":
+        return ("--deployment", str(SIMULATED_FILE), "--replay", str(bundle_of(stage)))
+    return ("--deployment", "simulated" if mechanism == "simulator" else "embedded", "--stage", stage)
+
+
+def _record_baseline(suite: str, options: Sequence[str], workdir: Path) -> tuple[str, ...]:
+    """Record a healthy run; returns the options with which a later run is held against it."""
+    state = ("--state", str(workdir / "state"))
+    text, results = run_suite(suite, [*options, *state, "--record-baseline"], workdir)
+    failed = [test.nodeid for test in results.tests if test.outcome in ("failed", "error")]
+    if failed:
+        raise AssertionError(f"the healthy run that is to be recorded failed {failed}:\n{text}")
+    return state
 
 
 def run_suite(suite: str, options: Sequence[str], workdir: Path) -> tuple[str, RunResults]:
@@ -76,7 +85,7 @@ def run_suite(suite: str, options: Sequence[str], workdir: Path) -> tuple[str, R
     Raises:
         AssertionError: it left no results, so nothing can be concluded.
     """
-    reports = workdir / "reports"
+    reports = Path(tempfile.mkdtemp(prefix="reports-", dir=workdir))  # of this run alone
     command = [sys.executable, "-m", "pytest", "-m", suite, "--strict", "--reports", str(reports), *options]
     environment = {key: value for key, value in os.environ.items() if key not in ("CI", "SHAKEDOWN_DEPLOYMENT")}
     done = subprocess.run(
@@ -94,7 +103,7 @@ def _faulty(fault: Fault, workdir: Path) -> Iterator[list[str]]:
     if fault.mechanism == "bundle":
         yield ["--deployment", str(SIMULATED_FILE), "--replay", str(_changed_bundle(fault, workdir))]
     elif fault.mechanism == "simulator":
-        yield ["--deployment", "simulated", "--stage", "serving", "--simulate", fault.name]
+        yield [*healthy(fault.mechanism, Stage.SERVING), "--simulate", fault.name]
     else:
         with start(Options(fault=fault.name, owned=True), lambda _: None) as running:
             running.reach(Stage(fault.stage), lambda _: None)

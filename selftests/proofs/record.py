@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
-from selftests.proofs.model import Fault
+from selftests.proofs.model import Clean, Fault
 from selftests.proofs.observe import ROOT, Observation
 
 FILE = ROOT / "docs" / "proofs.json"
@@ -98,13 +98,13 @@ def digest() -> str:
     return total.hexdigest()[:16]
 
 
-def clean_proof(name: str, mechanism: str, suite: str, stage: str, seen: Observation, sources: str) -> Proof:
+def clean_proof(clean: Clean, seen: Observation, sources: str) -> Proof:
     """An observation of something healthy: no check is expected to fail."""
     return Proof(
-        fault=name,
-        mechanism=mechanism,
-        suite=suite,
-        stage=stage,
+        fault=clean.name,
+        mechanism=clean.mechanism,
+        suite=clean.suite,
+        stage=clean.stage,
         check=None,
         expected=[],
         failed=sorted(seen.failed),
