@@ -4,7 +4,6 @@
 PYTHON ?= python3
 VENV   := .venv
 RUN    := $(VENV)/bin/python
-SELFTESTS := $(RUN) -m pytest --confcutdir=selftests -p pytester selftests
 
 .PHONY: help acceptance test proofs setup setup-engine system lint selftests docs clean
 
@@ -25,7 +24,7 @@ proofs: setup setup-engine
 	$(RUN) -m selftests.proofs
 
 selftests:
-	$(SELFTESTS)
+	$(RUN) -m pytest selftests
 
 lint: setup
 	$(VENV)/bin/ruff check .
