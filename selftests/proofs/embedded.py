@@ -19,6 +19,7 @@ FAULTS: tuple[Fault, ...] = (
     real("api-port-taken", "hosts", "SRV-01"),
     real("ray-on-management", "ray", "RAY-01"),
     real("host-ip-missing-on-worker", "ray", "RAY-02"),
+    real("host-ip-only-for-server", "ray", "RAY-02"),
     real("memory-monitor-on-worker", "ray", "MEM-01"),
     real("worker-not-joined", "ray", "RAY-03"),
 )
