@@ -28,6 +28,7 @@ def pytest_configure(config):
 STILL = """
 from fixtures.deployment import OPENED
 from fixtures.hooks.selection import SELECTION
+from shakedown.errors import LaunchError
 from shakedown.launch.opened import Opened
 from shakedown.outcomes import Stage
 
@@ -35,7 +36,7 @@ class Still(Opened):
     def __init__(self, deployment, stage):
         self.deployment, self.stage = deployment, stage
     def reach(self, stage):
-        raise AssertionError("only attached to")
+        raise LaunchError("only attached to")
     def close(self):
         pass
 

@@ -65,3 +65,22 @@ def test_a_check_that_claims_nothing_fails(run: Run) -> None:
 def test_a_finding_shows_its_five_parts(run: Run) -> None:
     result = run(TWO)
     result.stdout.fnmatch_lines(["*node *node-b*", "*found *down*", "*expected *up*", "*at launch *", "*remedy *"])
+
+
+SERVED = """
+@pytest.mark.serving
+@pytest.mark.parametrize("number", [1, 2, 3])
+@pytest.mark.check("NET-01", stages=("serving",))
+def test_served(number, claim): claim(True, found="", expected="")
+"""
+
+
+def test_a_server_that_is_not_there_is_one_error_when_only_it_was_asked_for(run: Run) -> None:
+    result = run(SERVED)
+    result.assert_outcomes(errors=1, skipped=2)
+    result.stdout.fnmatch_lines(["*LaunchError: *only attached to*", "SKIPPED [[]2[]]*not serving: *"])
+
+
+def test_a_server_that_is_not_there_is_a_skip_where_infra_was_asked_for_as_well(run: Run) -> None:
+    result = run(SERVED + TWO)
+    result.assert_outcomes(passed=2, failed=1, skipped=5)

@@ -47,3 +47,18 @@ def test_a_bad_file_is_a_usage_error_with_its_own_text(run: Run, pytester: pytes
     result = run(ONE, deployment=str(bad))
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(["*bad.toml*"])
+
+
+@pytest.mark.parametrize(
+    ("deployment", "option"),
+    [
+        pytest.param(str(EXAMPLE), "--stage=ray", id="stage-of-a-file"),
+        pytest.param(str(EXAMPLE), "--simulate=missing-done", id="fault-of-a-file"),
+        pytest.param("embedded", "--simulate=missing-done", id="fault-of-embedded"),
+        pytest.param("simulated", "--replay=x.json.gz", id="bundle-of-simulated"),
+    ],
+)
+def test_an_option_that_would_do_nothing_is_a_usage_error(run: Run, deployment: str, option: str) -> None:
+    result = run(ONE, option, deployment=deployment)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"*{option.partition('=')[0]} goes with *"])

@@ -81,7 +81,11 @@ class Attached(Opened):
     def reach(self, stage: Stage) -> None:
         """Refuses any stage but the one the deployment is at."""
         if stage != self.stage:
-            raise LaunchError(f"{self.deployment.name} is at stage {self.stage} and only attached to: start it first")
+            raise LaunchError(
+                f"{self.deployment.name} is at stage {self.stage}, not {stage}: "
+                f"{self.deployment.serve.base_url}/health does not say 200. It is only attached to, so it is not started "
+                "from here; pytest -m infra says what stands in its way"
+            )
 
     def close(self) -> None:
         """Nothing was started."""
