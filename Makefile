@@ -5,25 +5,26 @@ PYTHON ?= python3
 VENV   := .venv
 RUN    := $(VENV)/bin/python
 
-.PHONY: help acceptance test proofs setup setup-engine system lint selftests docs clean
+.PHONY: help acceptance test proofs setup setup-engine lint selftests docs clean
 
 help:
 	@echo "make acceptance    bring up a real two-node vLLM + Ray deployment here, check it, ask it, time it, report"
 	@echo "make test          lint, types, import contracts and the suite's own tests"
 	@echo "make proofs        every proof that a check fires on its fault (long, resumable) -> docs/proofs.json, docs/claims.md"
 	@echo "make setup         .venv only          make setup-engine   .venv-engine only (vLLM and Ray, about 4 GB)"
-	@echo "make lint          ruff, mypy, import-linter          make docs   generated pages"
+	@echo "make lint          ruff, mypy, import-linter          make docs   docs/claims.md from docs/proofs.json"
 	@echo "make clean         what was made here, running embedded deployments included"
 
 acceptance: setup setup-engine
 	$(RUN) -m shakedown acceptance
 
-test: setup setup-engine lint selftests
+test: lint selftests
 
 proofs: setup setup-engine
 	$(RUN) -m selftests.proofs
 
-selftests:
+selftests: setup setup-engine
+	sh scripts/system-packages.sh test
 	$(RUN) -m pytest selftests
 
 lint: setup
@@ -36,14 +37,13 @@ lint: setup
 docs: setup
 	$(RUN) -m shakedown docs
 
-system:
+setup:
 	sh scripts/system-packages.sh
-
-setup: system
 	$(PYTHON) scripts/setup.py $(VENV)
 
+# Nothing to do where another Python with vLLM and Ray was named.
 setup-engine: setup
-	$(PYTHON) -m shakedown.embedded.engine.install
+	[ -n "$$SHAKEDOWN_ENGINE_PYTHON" ] || $(PYTHON) -m shakedown.embedded.engine.install
 
 clean:
 	-[ ! -x $(RUN) ] || $(RUN) -m shakedown down --all

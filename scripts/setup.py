@@ -27,7 +27,7 @@ def main(folder: str) -> None:
     digest = hashlib.sha256(b"".join(file.read_bytes() for file in INPUTS)).hexdigest()
     if stamp.is_file() and stamp.read_text() == digest:
         return
-    print(f"Installing the suite into {folder} (about 300 MB, a minute or two) ...", flush=True)  # noqa: T201
+    print(f"Installing the suite into {folder} (about 500 MB, a minute or two) ...", flush=True)  # noqa: T201
     stamp.unlink(missing_ok=True)
     venv.create(target, with_pip=True)
     pip = [str(target / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]

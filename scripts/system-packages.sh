@@ -1,5 +1,6 @@
 #!/bin/sh
 # The few system tools that a bare machine may lack: said first, then installed where that is possible.
+# With `test` also what only the suite's own tests need.
 set -eu
 
 missing=""
@@ -12,20 +13,26 @@ need() { # need COMMAND PACKAGE WHAT-FOR
 need ip iproute2 "makes the networks of the embedded nodes, and reads NICs and routes on them"
 need unshare util-linux "makes the embedded nodes"
 need ping iputils-ping "fabric reachability and MTU between nodes"
-need ssh openssh-client "reaches nodes of a real deployment"
-need sshd openssh-server "the suite's own tests attach to nodes over real ssh"
-need pgrep procps "finds the raylet"
+need ssh openssh-client "reaches the nodes of a real deployment"
 # vLLM's CPU build compiles small kernels at run time.
 need g++ g++ "the embedded engine compiles a kernel when it starts"
+[ "${1:-}" != test ] || need sshd openssh-server "the suite's own tests attach to nodes over real ssh"
 
 [ -n "$missing" ] || exit 0
-command -v apt-get >/dev/null 2>&1 || {
-    echo "Install the packages above with this system's package manager, then run the command again." >&2
+if [ "$(id -u)" -eq 0 ]; then as_root=""; else as_root="sudo"; fi
+if ! command -v apt-get >/dev/null 2>&1 || { [ -n "$as_root" ] && ! command -v sudo >/dev/null 2>&1; }; then
+    echo "Install the packages named above with this system's package manager, then run the command again." >&2
     exit 1
-}
-if [ "$(id -u)" -eq 0 ]; then sudo=""; else sudo="sudo"; fi
+fi
+
+# A server that only tests start must not be started, or listen, because it was installed.
+policy=/usr/sbin/policy-rc.d
+if [ ! -e "$policy" ]; then
+    trap '$as_root rm -f "$policy"' EXIT
+    printf '#!/bin/sh\nexit 101\n' | $as_root tee "$policy" >/dev/null
+    $as_root chmod 755 "$policy"
+fi
 echo "Installing:$missing"
-$sudo env DEBIAN_FRONTEND=noninteractive apt-get update -qq
-# A server that only tests start must not be started by its installation.
+$as_root env DEBIAN_FRONTEND=noninteractive apt-get update -qq
 # shellcheck disable=SC2086
-$sudo env DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 apt-get install -y -qq --no-install-recommends $missing
+$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing
