@@ -11,7 +11,6 @@ from shakedown.embedded import cli as embedded
 from shakedown.errors import ShakedownError
 from shakedown.faults import cli as faults
 from shakedown.launch import acceptance as acceptance_run
-from shakedown.report import docs as generated
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -32,12 +31,6 @@ def acceptance(
 ) -> None:
     """Take the embedded deployment through its stages: infra at hosts and at ray, launch, serving, perf."""
     sys.exit(acceptance_run.run(keep=keep))
-
-
-@app.command()
-def docs(check: Annotated[bool, typer.Option(help="Only say whether the pages are up to date.")] = False) -> None:
-    """Write the generated pages under docs/."""
-    sys.exit(generated.run(check=check))
 
 
 def main() -> None:

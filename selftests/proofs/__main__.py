@@ -44,7 +44,11 @@ def main() -> int:
             proof = job.run(Path(workdir), sources)
         proofs.proofs[job.name] = proof
         record.save(proofs)
-        verdict = "holds" if proof.holds else f"DOES NOT HOLD: expected {proof.expected}, failed {proof.failed}"
+        verdict = (
+            "holds"
+            if proof.holds
+            else f"DOES NOT HOLD: expected {proof.expected}, failed {proof.failed}, broken {proof.broken}"
+        )
         console.print(
             f"[{number}/{len(jobs)}] {job.mechanism:<10} {job.name}: {verdict} ({proof.took_s} s)", markup=False
         )
@@ -75,7 +79,7 @@ def _fault_job(fault: Fault) -> Job:
 
 def _clean_job(clean: Clean) -> Job:
     def run(workdir: Path, sources: str) -> record.Proof:
-        return record.clean_proof(clean, observe_clean(clean, workdir), sources)
+        return record.proof_of(clean, observe_clean(clean, workdir), sources)
 
     return Job(clean.name, clean.mechanism, run)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import ClassVar, Literal
 
 from shakedown.nodes.evidence import Evidence
 
@@ -63,3 +63,7 @@ class Clean:
     stage: str
     options: tuple[str, ...]
     baseline: bool = False
+
+    check = None
+    companions: ClassVar[Mapping[str, str]] = {}
+    expected: ClassVar[frozenset[str]] = frozenset()

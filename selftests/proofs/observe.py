@@ -30,14 +30,18 @@ class Observation:
     """What a run showed.
 
     Attributes:
-        failed: ids of checks of which at least one test failed.
+        failed: ids of checks of which at least one test raised its finding.
         passed: ids of checks of which at least one test passed and none failed.
+        fired: the tests that raised a finding, without parameters.
+        broken: tests that ended otherwise, as by an error of their own; such a run proves nothing.
         took_s: wall-clock seconds of the run, a spin-up included.
         text: what the operator saw.
     """
 
     failed: frozenset[str]
     passed: frozenset[str]
+    fired: frozenset[str]
+    broken: frozenset[str]
     took_s: float
     text: str
 
@@ -120,6 +124,14 @@ def _changed_bundle(fault: Fault, workdir: Path) -> Path:
 
 
 def _observation(results: RunResults, text: str, took_s: float) -> Observation:
-    failed = frozenset(test.check for test in results.tests if test.check and test.outcome in ("failed", "error"))
-    passed = frozenset(test.check for test in results.tests if test.check and test.outcome == "passed") - failed
-    return Observation(failed, passed, took_s, text)
+    unwell = [test for test in results.tests if test.outcome in ("failed", "error")]
+    fired = [test for test in unwell if test.outcome == "failed" and test.finding]
+    failed = frozenset(test.check for test in fired if test.check)
+    return Observation(
+        failed=failed,
+        passed=frozenset(test.check for test in results.tests if test.check and test.outcome == "passed") - failed,
+        fired=frozenset(test.nodeid.partition("[")[0] for test in fired),
+        broken=frozenset(test.nodeid for test in unwell if test not in fired),
+        took_s=took_s,
+        text=text,
+    )

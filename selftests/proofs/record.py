@@ -22,6 +22,8 @@ class Proof(BaseModel):
         fault: name of the fault, or ``clean`` with what was healthy.
         expected, failed: ids of checks declared to fail and seen to fail.
         passed: ids of checks seen to pass.
+        fired: the tests that raised a finding, without parameters.
+        broken: tests that ended by an error of their own.
         took_s: wall-clock seconds.
         at: day of the observation, UTC.
         sources: digest of the code that was proved.
@@ -37,6 +39,8 @@ class Proof(BaseModel):
     expected: list[str]
     failed: list[str]
     passed: list[str]
+    fired: list[str]
+    broken: list[str]
     companions: dict[str, str] = {}
     took_s: float
     at: str
@@ -44,8 +48,8 @@ class Proof(BaseModel):
 
     @property
     def holds(self) -> bool:
-        """Exactly the declared checks failed."""
-        return self.expected == self.failed
+        """Exactly the declared checks raised findings, nothing broke, and the run was not empty."""
+        return self.expected == self.failed and not self.broken and bool(self.passed or self.failed)
 
 
 class Proofs(BaseModel):
@@ -69,18 +73,20 @@ def save(proofs: Proofs) -> None:
     partial.replace(FILE)
 
 
-def proof_of(fault: Fault, seen: Observation, sources: str) -> Proof:
-    """An observation of a fault as it is kept."""
+def proof_of(run: Fault | Clean, seen: Observation, sources: str) -> Proof:
+    """An observation as it is kept."""
     return Proof(
-        fault=fault.name,
-        mechanism=fault.mechanism,
-        suite=fault.suite,
-        stage=fault.stage,
-        check=fault.check,
-        expected=sorted(fault.expected),
+        fault=run.name,
+        mechanism=run.mechanism,
+        suite=run.suite,
+        stage=run.stage,
+        check=run.check,
+        expected=sorted(run.expected),
         failed=sorted(seen.failed),
         passed=sorted(seen.passed),
-        companions=dict(fault.companions),
+        fired=sorted(seen.fired),
+        broken=sorted(seen.broken),
+        companions=dict(run.companions),
         took_s=round(seen.took_s, 1),
         at=datetime.now(UTC).date().isoformat(),
         sources=sources,
@@ -96,20 +102,3 @@ def digest() -> str:
                 total.update(str(file.relative_to(ROOT)).encode())
                 total.update(Path(file).read_bytes())
     return total.hexdigest()[:16]
-
-
-def clean_proof(clean: Clean, seen: Observation, sources: str) -> Proof:
-    """An observation of something healthy: no check is expected to fail."""
-    return Proof(
-        fault=clean.name,
-        mechanism=clean.mechanism,
-        suite=clean.suite,
-        stage=clean.stage,
-        check=None,
-        expected=[],
-        failed=sorted(seen.failed),
-        passed=sorted(seen.passed),
-        took_s=round(seen.took_s, 1),
-        at=datetime.now(UTC).date().isoformat(),
-        sources=sources,
-    )
