@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,9 @@ from shakedown.nodes.transport import DockerExec, Transport
 
 READY = "@ready"
 """What the node says once the connection stands: asked from then on, its clock is known to the millisecond."""
+
+KILL_AFTER_S = 2
+"""Seconds that a command in a container which ran past its limit has to end by itself, as on the machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +36,14 @@ class Reach:
     container: DockerExec | None = None
 
     def text(self, command: Command) -> str:
-        """The command as a shell of the machine runs it."""
+        """The command as a shell of the machine runs it.
+
+        In a container it has a limit of its own: what ends ``docker exec`` on the machine leaves running what that
+        had started in the container.
+        """
         if command.place is Place.ENGINE and self.container:
-            return self.container.wrap(command.text)
+            limited = ["timeout", "-k", str(KILL_AFTER_S), str(command.limit_s), "sh", "-c", command.text]
+            return self.container.wrap(f"exec {shlex.join(limited)}")
         return command.text
 
 

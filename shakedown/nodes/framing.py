@@ -7,7 +7,7 @@ For every command the node prints one line
 and after the last one ``@end TIME``. The encoded bytes are the command's standard output, a newline, and, encoded
 once more, its standard error followed by a newline and the exit code. Nothing a command prints can look like a frame, a
 command may print anything of any size, and one that kills its own shell costs nobody else's answer. No file is written
-on the node; it needs ``sh``, ``base64``, ``tr``, ``timeout`` and ``date``.
+on the node; it needs ``sh``, ``base64``, ``tr``, ``timeout`` and ``date``, and a container ``sh`` and ``timeout``.
 """
 
 from __future__ import annotations
