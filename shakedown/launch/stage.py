@@ -7,7 +7,9 @@ import subprocess
 import httpx
 
 from shakedown.errors import NodeUnreachableError
-from shakedown.inventory.model import Deployment
+from shakedown.inventory.model import Deployment, Node
+from shakedown.nodes import container
+from shakedown.nodes.procfs import each_process
 from shakedown.nodes.transport import transport_for
 from shakedown.outcomes import Stage
 
@@ -17,11 +19,14 @@ HEALTH_TIMEOUT_S = 5.0
 NODE_TIMEOUT_S = 30.0
 """Longer than the ssh connection's own limit, so that the transport's error is the one that is read."""
 
-ALIVE = "if pgrep -x raylet >/dev/null; then echo raylet; else echo none; fi"
+ALIVE = each_process(["raylet"], "echo raylet") + "echo asked\n"
+"""One line for every raylet, and a last one without which there was no answer."""
 
 
 def find_stage(deployment: Deployment) -> Stage:
-    """Serving if the API says it is healthy, ray if every node runs a raylet or the head alone does, else hosts.
+    """Serving if the API says it is healthy, ray if the head runs a raylet, else hosts.
+
+    Where a container is declared, only a raylet in it counts; a container that does not run has none.
 
     Raises:
         NodeUnreachableError: a declared node does not answer; all that do not are named.
@@ -33,8 +38,10 @@ def find_stage(deployment: Deployment) -> Stage:
 
 
 def _healthy(deployment: Deployment) -> bool:
+    """Asked directly, as every other request of the suite: a proxy's answer would be about the proxy."""
     try:
-        return httpx.get(f"{deployment.serve.base_url}/health", timeout=HEALTH_TIMEOUT_S).is_success
+        url = f"{deployment.serve.base_url}/health"
+        return httpx.get(url, timeout=HEALTH_TIMEOUT_S, trust_env=False).is_success
     except httpx.HTTPError:
         return False
 
@@ -44,7 +51,7 @@ def _raylets(deployment: Deployment) -> dict[str, bool]:
     silent: list[str] = []
     for node in deployment.node:
         try:
-            answers[node.name] = _answer(transport_for(node, deployment).argv(ALIVE)) == "raylet"
+            answers[node.name] = _has_raylet(deployment, node)
         except (NodeUnreachableError, OSError) as error:
             silent.append(f"{node.name}: {error}")
     if silent:
@@ -52,12 +59,17 @@ def _raylets(deployment: Deployment) -> dict[str, bool]:
     return answers
 
 
-def _answer(argv: list[str]) -> str:
+def _has_raylet(deployment: Deployment, node: Node) -> bool:
+    argv = transport_for(node, deployment).argv(ALIVE)
     try:
         done = subprocess.run(argv, capture_output=True, text=True, timeout=NODE_TIMEOUT_S, check=False)
     except subprocess.TimeoutExpired as error:
         raise NodeUnreachableError(f"no answer within {NODE_TIMEOUT_S:.0f} s to `{argv[0]}`") from error
-    answer = done.stdout.strip()
-    if answer not in ("raylet", "none"):
-        raise NodeUnreachableError(f"`{argv[0]}` ended with {done.returncode}: {done.stderr.strip() or answer}")
-    return answer
+    answer = done.stdout.split()
+    if answer[-1:] == ["asked"]:
+        return "raylet" in answer
+    if deployment.container and container.down(done.stderr, deployment.container.name, node.name):
+        return False
+    raise NodeUnreachableError(
+        f"`{argv[0]}` ended with {done.returncode}: {done.stderr.strip() or done.stdout.strip()}"
+    )

@@ -8,17 +8,13 @@ from functools import cached_property
 
 from shakedown.inventory.model import Deployment, Node
 from shakedown.nodes.answer import Command
+from shakedown.nodes.procfs import each_process
 from shakedown.nodes.views.base import View
 
 _SOCKETS = Command("ss -H -ltnp")
 
 _RAY = Command(
-    """
-for process in /proc/[0-9]*; do
-    { read -r name <"$process/comm"; } 2>/dev/null || continue
-    case $name in raylet | gcs_server) printf '%s %s\\n' "${process#/proc/}" "$name" ;; esac
-done
-""",
+    each_process(["raylet", "gcs_server"], """printf '%s %s\\n' "$pid" "$name\""""),
     key="processes named raylet or gcs_server",
 )
 

@@ -11,6 +11,7 @@ from typing import Any
 from shakedown.errors import EvidenceError
 from shakedown.inventory.model import Deployment, Node
 from shakedown.nodes.answer import Command, Place, python_script
+from shakedown.nodes.procfs import each_process
 from shakedown.nodes.views.base import View
 
 KEPT_VARIABLES = "RAY_|VLLM_|NCCL_|GLOO_|TP_|UCX_|HF_|TORCH_|PYTORCH_|TRITON_|CUDA_|OMP_"
@@ -19,18 +20,17 @@ KEPT_VARIABLES = "RAY_|VLLM_|NCCL_|GLOO_|TP_|UCX_|HF_|TORCH_|PYTORCH_|TRITON_|CU
 KEPT_ARGUMENTS = "node_ip_address|gcs-address|session-name|log_dir"
 """Options of the raylet's command line that are read; it has dozens, some of them kilobytes long."""
 
-_RAYLET = f"""
-for process in /proc/[0-9]*; do
-    {{ read -r name <"$process/comm"; }} 2>/dev/null && [ "$name" = raylet ] || continue
-    pid=${{process#/proc/}}
+_RAYLET = each_process(
+    ["raylet"],
+    f"""
     printf 'pid %s\\n' "$pid"
     tr '\\0' '\\n' <"$process/cmdline" | grep -E '^--({KEPT_ARGUMENTS})=' | sed 's/^/arg /'
     tr '\\0' '\\n' <"$process/environ" | grep -E '^({KEPT_VARIABLES})' | sed 's/^/env /'
     [ -r "$process/environ" ] || echo 'denied environ'
     logs=$(tr '\\0' '\\n' <"$process/cmdline" | sed -n 's/^--log_dir=//p')
     cat "$logs"/raylet.out* | grep -aE " $pid [0-9]+\\].*MemoryMonitor (disabled|initialized)" | sed 's/^/log /'
-done
-"""
+    """,
+)
 _RAYLET_COMMAND = Command(_RAYLET, Place.ENGINE, key="raylet: arguments, environment, memory monitor")
 
 MONITOR_VARIABLES = ("RAY_memory_monitor_refresh_ms", "RAY_memory_usage_threshold")
@@ -181,9 +181,18 @@ class RayView(View):
         if raylet.environment is None:
             raise EvidenceError(
                 f"the environment of raylet {raylet.pid} on {self._node.name} may not be read by this user: "
-                f"set `sudo = true` for the node"
+                + self._how_to_read_it()
             )
         return raylet.environment
+
+    def _how_to_read_it(self) -> str:
+        container = self._deployment.container
+        if container is None:
+            return "set `sudo = true` for the node"
+        return (
+            f"it belongs to another user than the one that `docker exec {container.name}` gives; run Ray in the "
+            "container as the user that `docker inspect -f '{{.Config.User}}'` names, or the container as root"
+        )
 
     @property
     def monitor(self) -> Monitor:
