@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, field
 
 import httpx
 
 from shakedown.errors import ServerError
+from shakedown.inventory.api_key import api_key
 from shakedown.inventory.model import Deployment
 
 QUICK_S = 30.0
@@ -39,12 +39,15 @@ class Target:
 
 
 def target_of(deployment: Deployment) -> Target:
-    """The served API of a deployment; the key is read from the variable that its file names."""
-    name = deployment.serve.api_key_env
+    """The served API of a deployment.
+
+    Raises:
+        MissingPrerequisiteError: the deployment file names a variable for the API key and it is not set.
+    """
     return Target(
         base_url=deployment.serve.base_url,
         model=deployment.model.served_name,
-        api_key=os.environ.get(name) if name else None,
+        api_key=api_key(deployment),
     )
 
 

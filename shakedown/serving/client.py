@@ -7,16 +7,15 @@ the answers.
 from __future__ import annotations
 
 import asyncio
-import os
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from types import TracebackType
 from typing import Self
 
 import httpx
 
-from shakedown.errors import MissingPrerequisiteError
+from shakedown.inventory.api_key import api_key
 from shakedown.inventory.model import Deployment
 from shakedown.serving.exchange import Arrival, Exchange, Failure, Request
 
@@ -87,13 +86,24 @@ class Client:
             failure=failure,
         )
 
-    async def send_all(self, plan: Mapping[str, Request], at_once: int = AT_ONCE) -> list[Exchange]:
-        """Send a whole plan with at most ``at_once`` requests in flight; answers in the order of the plan."""
+    async def send_all(
+        self,
+        plan: Mapping[str, Request],
+        at_once: int = AT_ONCE,
+        ended: Callable[[Exchange], None] | None = None,
+    ) -> list[Exchange]:
+        """Send a whole plan with at most ``at_once`` requests in flight; answers in the order of the plan.
+
+        ``ended`` gets every exchange when it ends, in whatever order that is.
+        """
         places = asyncio.Semaphore(at_once)
 
         async def send(name: str, request: Request) -> Exchange:
             async with places:
-                return await self.send(name, request)
+                exchange = await self.send(name, request)
+            if ended:
+                ended(exchange)
+            return exchange
 
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(send(name, request)) for name, request in plan.items()]
@@ -132,21 +142,3 @@ def client_for(deployment: Deployment) -> Client:
         MissingPrerequisiteError: the deployment file names a variable for the API key and it is not set.
     """
     return Client(deployment.serve.base_url, api_key(deployment))
-
-
-def api_key(deployment: Deployment) -> str | None:
-    """The key from the variable that the deployment file names; None where it names none.
-
-    Raises:
-        MissingPrerequisiteError: the variable is not set.
-    """
-    variable = deployment.serve.api_key_env
-    if variable is None:
-        return None
-    key = os.environ.get(variable)
-    if not key:
-        raise MissingPrerequisiteError(
-            f"${variable} is not set; the deployment file of {deployment.name} names it as [serve].api_key_env. "
-            f"Export the key of {deployment.serve.base_url} under that name."
-        )
-    return key
