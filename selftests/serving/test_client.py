@@ -143,6 +143,27 @@ async def test_a_corpus_sends_once_and_survives_its_file(tmp_path: Path) -> None
         corpus.add(corpus.group("a"))
 
 
+async def test_an_exchange_is_on_disk_when_it_ends_and_not_when_its_batch_does(tmp_path: Path) -> None:
+    file = tmp_path / "corpus.jsonl.gz"
+    kept: list[str] = []
+
+    async def reply(writer: asyncio.StreamWriter, request: bytes) -> None:
+        if b"/last" in request:
+            while not file.exists():  # noqa: ASYNC110 - a file has no event; the request's deadline bounds it
+                await asyncio.sleep(0.01)
+            kept.extend(exchange.name for exchange in Corpus.load(file).exchanges)
+        writer.write(HEAD + b"content-length: 2\r\n\r\n{}")
+
+    corpus = Corpus(file)
+    async with serving(reply) as url, Client(url) as client:
+        plan = {"a/last": Request("GET", "/last", deadline_s=5.0), "a/first": Request("GET", "/first")}
+        sent = await corpus.send(client, plan)
+    assert kept == ["a/first"]
+    assert [exchange.problem for exchange in sent] == [None, None]
+    assert [exchange.name for exchange in corpus.exchanges] == ["a/last", "a/first"]
+    assert {exchange.name for exchange in Corpus.load(file).exchanges} == {"a/last", "a/first"}
+
+
 @pytest.mark.parametrize("content", [b"", b"not gzip", b"\x1f\x8b\x08"], ids=["empty", "text", "cut"])
 def test_a_file_that_is_no_corpus_is_named(tmp_path: Path, content: bytes) -> None:
     file = tmp_path / "corpus.jsonl.gz"

@@ -6,7 +6,7 @@ Names are ``group/request``; a group is what one kind of check asks for.
 from __future__ import annotations
 
 import gzip
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from shakedown.errors import EvidenceError
@@ -19,10 +19,10 @@ Plan = Mapping[str, Request]
 
 
 class Corpus:
-    """The exchanges so far, in order; appended to a file as they come, so that a run that is killed keeps them.
+    """The exchanges so far, in the order of their plans; a run that is killed keeps those that have ended.
 
     Args:
-        file: JSON lines, gzip; one exchange a line. None keeps nothing on disk.
+        file: JSON lines, gzip; one exchange a line, appended when it ends. None keeps nothing on disk.
     """
 
     def __init__(self, file: Path | None = None) -> None:
@@ -32,7 +32,7 @@ class Corpus:
     async def send(self, client: Client, plan: Plan, at_once: int = AT_ONCE) -> tuple[Exchange, ...]:
         """Send what is planned and keep it; what was sent under the same name before is not sent again."""
         missing = {name: request for name, request in plan.items() if name not in self._exchanges}
-        self.add(await client.send_all(missing, at_once))
+        self._keep(await client.send_all(missing, at_once, ended=lambda exchange: self._write([exchange])))
         return tuple(self._exchanges[name] for name in plan)
 
     def add(self, exchanges: Iterable[Exchange]) -> None:
@@ -42,14 +42,20 @@ class Corpus:
             ValueError: a name that is already taken; nothing is ever replaced.
         """
         fresh = list(exchanges)
-        for exchange in fresh:
+        self._keep(fresh)
+        self._write(fresh)
+
+    def _keep(self, exchanges: Iterable[Exchange]) -> None:
+        for exchange in exchanges:
             if exchange.name in self._exchanges:
                 raise ValueError(f"{exchange.name} stands in the corpus already")
             self._exchanges[exchange.name] = exchange
-        if self._file and fresh:
+
+    def _write(self, exchanges: Sequence[Exchange]) -> None:
+        if self._file and exchanges:
             # A gzip file may consist of several members, so that appending needs no rewriting.
             with gzip.open(self._file, "at", encoding="ascii") as file:
-                file.writelines(exchange.to_json() + "\n" for exchange in fresh)
+                file.writelines(exchange.to_json() + "\n" for exchange in exchanges)
 
     @classmethod
     def load(cls, file: Path) -> Corpus:
