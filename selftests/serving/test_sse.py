@@ -43,6 +43,21 @@ def test_an_event_without_its_blank_line_is_left_over() -> None:
     assert read(b"data: a\n\ndata: {") == ((("message", "a"),), b"data: {", ())
 
 
+def test_a_byte_order_mark_is_dropped_at_the_start_alone() -> None:
+    assert read(b"\xef\xbb\xbfdata: a\n\ndata: \xef\xbb\xbfb\n\n") == (
+        (("message", "a"), ("message", "\ufeffb")),
+        b"",
+        (),
+    )
+    assert read(b"\xef", b"\xbb", b"\xbfdata: a\n\n") == ((("message", "a"),), b"", ())
+
+
+def test_a_line_end_that_is_cut_in_two_is_one_and_holds_nothing_back() -> None:
+    stream = read_stream([Arrival(0.1, b"data: a\r\n\r"), Arrival(0.4, b"\ndata: b\r"), Arrival(0.5, b"\n\r\n")])
+    assert stream.events == (Event("message", "a", 0.1), Event("message", "b", 0.5))
+    assert not stream.rest
+
+
 @given(st.lists(st.tuples(st.lists(LINE, min_size=1, max_size=3), END), max_size=6), st.data())
 def test_any_cut_gives_the_same_events(written: list[tuple[list[str], str]], data: st.DataObject) -> None:
     raw = "".join("".join(f"data: {line}{end}" for line in texts) + end for texts, end in written).encode()

@@ -15,6 +15,7 @@ from shakedown.serving.exchange import Arrival
 
 DONE = "[DONE]"
 _LINE_END = re.compile(rb"\r\n|\n|\r")
+_BOM = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +65,14 @@ def read_stream(arrivals: Iterable[Arrival]) -> Stream:
 
 
 class _Reader:
-    """Line by line; a carriage return at the end of a read waits, since it may be half of a line end."""
+    """Line by line; a carriage return at the end of a read ends its line, and a line feed that comes next is its other
+    half.
+    """
 
     def __init__(self) -> None:
         self._pending = b""
+        self._at_start = True
+        self._skip_line_feed = False
         self._type = ""
         self._data: list[str] = []
         self._events: list[Event] = []
@@ -76,22 +81,29 @@ class _Reader:
         self._at_s = 0.0
 
     def feed(self, data: bytes, at_s: float) -> None:
+        if not data:
+            return
         self._at_s = at_s
-        self._pending += data
+        if self._skip_line_feed:
+            data = data.removeprefix(b"\n")
+            self._skip_line_feed = False
+        buffer = self._without_bom(self._pending + data)
         start = 0
-        for end in _LINE_END.finditer(self._pending):
-            if end.group() == b"\r" and end.end() == len(self._pending):
-                break
-            self._line(self._pending[start : end.start()])
+        for end in _LINE_END.finditer(buffer):
+            self._line(buffer[start : end.start()])
             start = end.end()
-        self._pending = self._pending[start:]
+        self._pending = buffer[start:]
+        self._skip_line_feed = not self._pending and buffer.endswith(b"\r")
 
     def finish(self) -> Stream:
-        if self._pending.endswith(b"\r"):
-            self._line(self._pending[:-1])
-            self._pending = b""
         rest = b"\n".join([*self._open, self._pending])
         return Stream(tuple(self._events), rest, tuple(self._stray))
+
+    def _without_bom(self, buffer: bytes) -> bytes:
+        if not self._at_start or (len(buffer) < len(_BOM) and _BOM.startswith(buffer)):
+            return buffer
+        self._at_start = False
+        return buffer.removeprefix(_BOM)
 
     def _line(self, line: bytes) -> None:
         if not line:
