@@ -54,9 +54,17 @@ async def test_a_server_that_never_rests_is_told_as_busy() -> None:
 async def test_late_booking_is_waited_for_and_an_undercount_is_not_hidden() -> None:
     before, expected = Work(0, 0, 0), Work(10, 6, 1)
     async with Scripted([metrics(4), metrics(6)]) as client:
-        assert await counters.read_settled(client, before, expected) == expected
+        assert await counters.read_settled(client, before, expected) == Reading(expected, busy=0)
     async with Scripted([metrics(5)]) as client:
-        assert await counters.read_settled(client, before, expected) == Work(10, 5, 1)
+        assert await counters.read_settled(client, before, expected) == Reading(Work(10, 5, 1), busy=0)
+
+
+async def test_work_of_others_is_told() -> None:
+    before, expected = Work(0, 0, 0), Work(10, 6, 1)
+    async with Scripted([metrics(6, running=1)]) as client:
+        assert await counters.read_settled(client, before, expected) == Reading(expected, busy=1)
+    async with Scripted([metrics(6, running=1), metrics(9, requests=2)]) as client:
+        assert await counters.read_settled(client, before, expected) == Reading(Work(10, 9, 2), busy=0)
 
 
 async def test_missing_series_are_named() -> None:

@@ -111,18 +111,22 @@ async def read_at_rest(client: Client) -> Reading:
     return last
 
 
-async def read_settled(client: Client, before: Work, expected: Work) -> Work:
-    """What was counted since ``before``, once it is no less than expected, or after :data:`SETTLE_S` whatever it is.
+async def read_settled(client: Client, before: Work, expected: Work) -> Reading:
+    """What was counted since ``before``, once it is no less than expected and the server rests, or after
+    :data:`SETTLE_S` whatever it is.
 
     Raises:
         ServerError: as :func:`read`.
     """
     deadline = time.monotonic() + SETTLE_S
+    last: Reading | None = None
     while True:
-        counted = (await read(client)).work - before
+        reading = await read(client)
+        counted = reading.work - before
         complete = counted.generation_tokens >= expected.generation_tokens and counted.requests >= expected.requests
-        if complete or time.monotonic() > deadline:
-            return counted
+        if (complete and not reading.busy and reading == last) or time.monotonic() > deadline:
+            return Reading(counted, reading.busy)
+        last = reading
         await asyncio.sleep(POLL_S)
 
 
