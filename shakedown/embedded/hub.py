@@ -116,6 +116,27 @@ def _reap() -> None:
         pass
 
 
+def why_not_here(owner: int) -> str | None:
+    """Why this process must not be a hub; None where it is the first of a PID namespace that its owner is not in.
+
+    The hub ends by killing everything that it can see, which anywhere else would be the processes of somebody else.
+
+    Args:
+        owner: pidfd of the process that started the deployment.
+    """
+    if os.getpid() != 1:
+        return f"process {os.getpid()} is not the first of a PID namespace of its own"
+    information = Path(f"/proc/self/fdinfo/{owner}")
+    if not information.exists():
+        return f"descriptor {owner} is not open"
+    fields = dict(line.split(":", 1) for line in information.read_text().splitlines() if ":" in line)
+    if "Pid" not in fields:
+        return f"descriptor {owner} is not of a process"
+    if int(fields["Pid"]) > 0:  # 0: not in this PID namespace, -1: it has ended
+        return f"its owner, process {int(fields['Pid'])}, is in the same PID namespace"
+    return None
+
+
 def main() -> None:
     """Entry point: ``python -m shakedown.embedded.hub FOLDER --listener FD --owner FD --control FD --ready FD``."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -123,6 +144,9 @@ def main() -> None:
     for descriptor in ("listener", "owner", "control", "ready"):
         parser.add_argument(f"--{descriptor}", type=int, required=True)
     arguments = parser.parse_args()
+    reason = why_not_here(arguments.owner)
+    if reason is not None:
+        parser.exit(2, f"the hub kills all that it can see, and {reason}; use `python -m shakedown up`\n")
     plan = network.Plan.load(arguments.folder / PLAN)
     hub = Hub(arguments.folder, arguments.owner, arguments.control)
     try:
