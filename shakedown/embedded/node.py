@@ -99,8 +99,12 @@ class RunningNode:
             subprocess.run(self.enter(["sh", "-c", "kill -9 -1"], base_environment()), capture_output=True, check=False)
 
     def kill_group(self, leader: Process) -> None:
-        """End a daemon and the processes it started; ``leader`` is as the node counts it."""
-        if self.process.alive():
+        """End a daemon and the processes it started; ``leader`` is as the node counts it.
+
+        Its group may outlive it, and keeps its number from being given away; where another process has the number,
+        nothing is left of the group and nothing is ended.
+        """
+        if self.process.alive() and find(leader.pid, self.proc) in (leader, None):
             argv = ["sh", "-c", f"kill -9 -{leader.pid}"]
             subprocess.run(self.enter(argv, base_environment()), capture_output=True, check=False)
 
