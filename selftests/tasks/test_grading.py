@@ -19,6 +19,8 @@ def item(family: str, key: object) -> Item:
 SUM = item("arithmetic", "803")
 MINUS = item("arithmetic", "-12")
 WORD = item("exact-word", "Lemon")
+REVERSED = item("reverse", "jwmbpf")
+LARGE_SUM = item("arithmetic", "1347")
 NONCE = item("nonce", "aB3dE6gH9kLm")
 NEEDLE = item("needle", "aB3dE6gH9kLm")
 OBJECT = item("extraction", {"name": "Clara", "age": 41})
@@ -38,9 +40,24 @@ RESULT = item("tool-result", "aB3dE6gH9kLm")
         (MINUS, "The result is \u221212."),
         (WORD, "Lemon"),
         (WORD, '"Lemon".'),
+        (WORD, '**"Lemon."**'),
+        (WORD, '"**Lemon**"'),
+        (LARGE_SUM, "989 + 358 = **1,347**"),
+        (LARGE_SUM, "The sum is $1347$."),
+        (REVERSED, "jwmbpf"),
+        (REVERSED, "The reversed string is **jwmbpf**."),
+        (REVERSED, "`fpbmwj` reversed is `jwmbpf`."),
+        (REVERSED, "**jwmbpf** is fpbmwj spelled backwards."),
+        (REVERSED, 'Sure! The reverse of fpbmwj is: "jwmbpf"'),
+        (REVERSED, "j-w-m-b-p-f"),
+        (REVERSED, "J W M B P F"),
+        (REVERSED, "Spelled backwards: **j, w, m, b, p, f**"),
+        (REVERSED, "```\njwmbpf\n```"),
         (NONCE, "\naB3dE6gH9kLm\n"),
         (NONCE, "`aB3dE6gH9kLm`"),
         (NEEDLE, "The password is aB3dE6gH9kLm."),
+        (NEEDLE, "More specifically, the password is **aB3dE6gH9kLm** (aB3dE6gH9kLm)."),
+        (OBJECT, 'Here you are: {"name": "Clara", "age": 41}'),
         (OBJECT, '{"age": 41, "name": "Clara"}'),
         (OBJECT, 'Here:\n```json\n{"name": "Clara", "age": 41}\n```'),
         (COUNT, "3\n4\n5"),
@@ -74,6 +91,10 @@ def test_a_right_call() -> None:
         (SUM, Answer(content="803", status=0), Miss.HTTP_ERROR),
         (WORD, Answer(content="lemon"), Miss.WRONG),
         (WORD, Answer(content="The word is Lemon"), Miss.WRONG),
+        (REVERSED, Answer(content="The reversed string is **jwmbpg**."), Miss.WRONG),
+        (REVERSED, Answer(content="j-w-m-b-f-p"), Miss.WRONG),
+        (REVERSED, Answer(content="I think that it is " + "well, " * 5 + "and so on " * 6 + "jwmbpf"), Miss.UNPARSABLE),
+        (LARGE_SUM, Answer(content="1,348"), Miss.WRONG),
         (NONCE, Answer(content="aB3dE6gH9kLM"), Miss.WRONG),
         (NONCE, Answer(content="Sure: aB3dE6gH9kLm"), Miss.WRONG),
         (OBJECT, Answer(content='{"name": "Clara", "age": "41"}'), Miss.WRONG),

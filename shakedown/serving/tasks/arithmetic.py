@@ -42,7 +42,7 @@ class Arithmetic:
     """Sums and differences."""
 
     name = "arithmetic"
-    max_tokens = MaxTokens(thinking=1024, plain=64)
+    max_tokens = MaxTokens(thinking=1024, plain=512)
     templates = (*_ADDITION, *_SUBTRACTION)
 
     def make(self, template: str, rng: random.Random) -> Question:

@@ -36,7 +36,7 @@ class _Copying:
     def __init__(self, name: str, phrasings: Mapping[str, Template]) -> None:
         self.name = name
         self.templates = tuple(phrasings)
-        self.max_tokens = MaxTokens(thinking=1024, plain=96)
+        self.max_tokens = MaxTokens(thinking=1024, plain=128)
         self._phrasings = phrasings
 
     def make(self, template: str, rng: random.Random) -> Question:

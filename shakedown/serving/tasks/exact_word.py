@@ -29,7 +29,7 @@ class ExactWord:
     """One word back."""
 
     name = "exact-word"
-    max_tokens = MaxTokens(thinking=1024, plain=32)
+    max_tokens = MaxTokens(thinking=1024, plain=64)
     templates = tuple(_TEMPLATES)
 
     def make(self, template: str, rng: random.Random) -> Question:

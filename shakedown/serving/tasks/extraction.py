@@ -46,7 +46,7 @@ class Extraction:
     """Two or three facts."""
 
     name = "extraction"
-    max_tokens = MaxTokens(thinking=1024, plain=128)
+    max_tokens = MaxTokens(thinking=1024, plain=512)
     templates = tuple(_TEMPLATES)
 
     def make(self, template: str, rng: random.Random) -> Question:

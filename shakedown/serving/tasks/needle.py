@@ -32,7 +32,7 @@ class Needle:
     """Short haystacks of about 150 to 700 tokens, the needle at the start, in the middle or at the end."""
 
     name = "needle"
-    max_tokens = MaxTokens(thinking=1024, plain=64)
+    max_tokens = MaxTokens(thinking=1024, plain=256)
     templates = tuple(f"{phrasing}-{depth}" for phrasing in _TEMPLATES for depth in _DEPTHS)
 
     def make(self, template: str, rng: random.Random) -> Question:
@@ -58,9 +58,10 @@ class Needle:
         return Answer(thinking=f"The text says that the {kind} is {fact[1]}.", content=fact[1])
 
     def read(self, answer: Answer) -> str:
-        """The content, or the one word with a digit in it if the model answers in a sentence."""
+        """The content, or the one word that could be a nonce if the model answers in a sentence."""
         text = bare_text(answer)
-        coded = [word for word in re.findall(r"[A-Za-z0-9]+", text) if len(word) == 12]
+        words = dict.fromkeys(re.findall(r"[A-Za-z0-9]+", text))
+        coded = [word for word in words if len(word) == 12 and not (word.isalpha() and word[1:].islower())]
         return coded[0] if len(coded) == 1 else text
 
 

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from typing import Any
 
 from shakedown.serving.tasks.item import Answer, Unparsable
 
 _WRAPPERS = (("```", "```"), ("**", "**"), ("`", "`"), ('"', '"'), ("'", "'"), ("“", "”"))
 _FENCE = re.compile(r"```(?:json)?\s*(.*?)\s*```", re.DOTALL)
+_OBJECT = re.compile(r"\{.*\}", re.DOTALL)
 _NUMBER = re.compile(r"(?<![\w.])-?\d+(?![\w]|\.\d)")
+_THOUSANDS = re.compile(r"(?<![\d,])(\d{1,3}),(\d{3})(?![\d,]*\d)")
+_MARKED_UP = re.compile(r"\*\*(.+?)\*\*|`(.+?)`")
+_PUNCTUATION = ".,:;!?*_`\"'“”‘’()[]"
+_SPELLED = re.compile(r"(?:[A-Za-z][\s,\-–—·.]+){2,}[A-Za-z]")
+SHORT_WORDS = 24
+"""An answer of more words is an essay, and what it ends with is no answer."""
 
 
 def bare_text(answer: Answer) -> str:
@@ -23,20 +31,57 @@ def bare_text(answer: Answer) -> str:
 
 
 def single_word(answer: Answer) -> str:
-    """As `bare_text`, and a full stop at the end does not count.
+    """As `bare_text`, and a full stop at the end does not count, inside or outside the quotes.
 
     Raises:
         Unparsable: nothing is left.
     """
-    return _unwrapped(answer.content.strip().removesuffix(".")).removesuffix(".")
+    return _unwrapped(_unwrapped(answer.content.strip().removesuffix(".")).removesuffix("."))
+
+
+def concluding_word(answer: Answer) -> str:
+    """The word that a short answer comes down to: the last one in mark-up, or else the last one.
+
+    A word that is spelled out (``n-o-m-e-l``, ``n o m e l``) is put together.
+
+    Raises:
+        Unparsable: nothing is left, or the answer is no short one.
+    """
+    text = bare_text(answer)
+    if spelled := _SPELLED.fullmatch(text.strip(_PUNCTUATION)):
+        return _letters(spelled[0])
+    if len(text.split()) > SHORT_WORDS:
+        raise Unparsable(f"{len(text.split())} words where one is asked for")
+    marked = [bold or code for bold, code in _MARKED_UP.findall(text)]
+    conclusion = (marked[-1] if marked else text.rpartition(":")[2]).strip().strip(_PUNCTUATION)
+    if _SPELLED.fullmatch(conclusion):
+        return _letters(conclusion)
+    words = conclusion.split()
+    if not words:
+        raise Unparsable("no word")
+    last = words[-1].strip(_PUNCTUATION)
+    return _letters(last) if _SPELLED.fullmatch(last) else last
+
+
+def _letters(spelled: str) -> str:
+    return "".join(filter(str.isalpha, spelled)).lower()
 
 
 def _unwrapped(text: str) -> str:
-    for left, right in _WRAPPERS:
-        if len(text) > len(left) + len(right) and text.startswith(left) and text.endswith(right):
-            text = text[len(left) : -len(right)].strip()
+    while True:
+        bare = _unwrapped_once(text)
+        if bare == text:
+            break
+        text = bare
     if not text:
         raise Unparsable("no text")
+    return text
+
+
+def _unwrapped_once(text: str) -> str:
+    for left, right in _WRAPPERS:
+        if len(text) > len(left) + len(right) and text.startswith(left) and text.endswith(right):
+            return text[len(left) : -len(right)].strip()
     return text
 
 
@@ -53,19 +98,23 @@ def integers(answer: Answer) -> list[int]:
 
 
 def last_integer(answer: Answer) -> str:
-    """The last whole number: a model that shows its work ends with the result."""
-    return str(integers(answer)[-1])
+    """The last whole number: a model that shows its work ends with the result; it may group thousands by a comma."""
+    return str(integers(replace(answer, content=_THOUSANDS.sub(r"\1\2", answer.content)))[-1])
 
 
 def json_object(answer: Answer) -> dict[str, Any]:
-    """The content as a JSON object, out of a code fence if it stands in one.
+    """The content as a JSON object, out of a code fence or a sentence if it stands in one.
 
     Raises:
         Unparsable: the content is not JSON, or not an object.
     """
-    fenced = _FENCE.search(answer.content)
+    text = answer.content
+    if fenced := _FENCE.search(text):
+        text = fenced[1]
+    elif not text.lstrip().startswith("[") and (inside := _OBJECT.search(text)):
+        text = inside[0]
     try:
-        value = json.loads(fenced[1] if fenced else answer.content)
+        value = json.loads(text)
     except json.JSONDecodeError as error:
         raise Unparsable(f"no JSON: {error}") from error
     if not isinstance(value, dict):

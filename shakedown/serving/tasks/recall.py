@@ -37,7 +37,7 @@ class Recall:
     """What the user said two turns ago, with an exercise in between."""
 
     name = "recall"
-    max_tokens = MaxTokens(thinking=1024, plain=64)
+    max_tokens = MaxTokens(thinking=1024, plain=256)
     templates = tuple(_TEMPLATES)
 
     def make(self, template: str, rng: random.Random) -> Question:

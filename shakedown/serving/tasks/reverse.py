@@ -6,7 +6,7 @@ import random
 from collections.abc import Sequence
 
 from shakedown.serving.tasks.item import Answer, MaxTokens, Message, Question, Tool, ask, last_turn
-from shakedown.serving.tasks.reading import single_word
+from shakedown.serving.tasks.reading import concluding_word
 from shakedown.serving.tasks.template import first_match, templates
 from shakedown.serving.tasks.words import LETTERS, WORDS
 
@@ -28,7 +28,7 @@ class Reverse:
     """A string of four to six letters, back to front."""
 
     name = "reverse"
-    max_tokens = MaxTokens(thinking=1024, plain=32)
+    max_tokens = MaxTokens(thinking=1024, plain=256)
     templates = tuple(_TEMPLATES)
 
     def make(self, template: str, rng: random.Random) -> Question:
@@ -48,5 +48,5 @@ class Reverse:
         return Answer(thinking=f"{' '.join(text)}\n{' '.join(reversed(text))}", content=text[::-1])
 
     def read(self, answer: Answer) -> str:
-        """The content."""
-        return single_word(answer)
+        """The word that the answer comes down to; spelled out or in a sentence it counts as well."""
+        return concluding_word(answer)

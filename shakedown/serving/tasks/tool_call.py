@@ -33,7 +33,7 @@ class ToolUse:
     """One to three functions are offered and one of them fits."""
 
     name = "tool-call"
-    max_tokens = MaxTokens(thinking=1024, plain=192)
+    max_tokens = MaxTokens(thinking=1024, plain=512)
     templates = tuple(f"{function.name}-{request}" for function in FUNCTIONS for request in function.requests)
 
     def make(self, template: str, rng: random.Random) -> Question:
@@ -72,7 +72,7 @@ class ToolAbstention:
     """Functions are offered and none is needed: a call would be an invention."""
 
     name = "tool-abstention"
-    max_tokens = MaxTokens(thinking=1024, plain=64)
+    max_tokens = MaxTokens(thinking=1024, plain=256)
     _inner = (Arithmetic(), ExactWord())
     templates = tuple(f"{family.name}-{template}" for family in _inner for template in family.templates)
 
