@@ -36,7 +36,7 @@ def test_no_marker_reaches_the_reader(chats: tuple[Answer, ...], claim: Claim) -
 def test_thinking_can_be_switched_off(answers: tuple[Answer, ...], streamed: bool, claim: Claim) -> None:
     """With thinking off there is an answer and no thinking, whole and streamed."""
     verdict = judge([answer for answer in answers if answer.streamed == streamed], reasoning.absent)
-    claim(verdict.holds, found=verdict.found, expected="content and no reasoning, with enable_thinking false")
+    claim(verdict.holds, found=verdict.found, expected="content and no reasoning, with thinking switched off")
 
 
 @pytest.mark.check("RE-04", stages=("serving",), needs=("RE-01", "PR-01", "ST-02", "ST-04"))

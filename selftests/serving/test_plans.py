@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from selftests.inventory.files import GOOD
 from selftests.serving.examples import whole
 from shakedown.errors import EvidenceError
+from shakedown.inventory.load import load_deployment
 from shakedown.serving.answer import Answer
 from shakedown.serving.client import AT_ONCE, Client
 from shakedown.serving.corpus import Corpus
@@ -17,12 +21,13 @@ from shakedown.serving.exchange import Arrival, Exchange, Request
 from shakedown.serving.gates import LIGHT, StageRule, TwoStageGate
 from shakedown.serving.grading import gated, grade, misses
 from shakedown.serving.plans import GROUPS
+from shakedown.serving.plans.conversations import CONVERSATIONS, conversations
 from shakedown.serving.plans.items import ANSWERED, more_answers
 from shakedown.serving.plans.limits import oversize
 from shakedown.serving.setting import Setting
 from shakedown.serving.tasks import generate, solve
 
-SETTING = Setting(model="tiny", max_model_len=4096, reasoning=True, seed=7)
+SETTING = Setting(model="tiny", max_model_len=4096, reasoning=True, tools=True, switch="enable_thinking", seed=7)
 GATE = TwoStageGate(p0=0.95, first=StageRule(4, 2), second=StageRule(8, 6))
 
 
@@ -32,8 +37,63 @@ def everything(setting: Setting) -> dict[str, Request]:
 
 def test_the_plan_follows_from_the_seed() -> None:
     assert everything(SETTING) == everything(SETTING)
-    other = Setting(model="tiny", max_model_len=4096, reasoning=True, seed=8)
-    assert everything(SETTING) != everything(other)
+    assert everything(SETTING) != everything(replace(SETTING, seed=8))
+
+
+def of_file(folder: Path, *keys: str) -> Setting:
+    """The setting of a deployment file with these keys in ``[serve]``."""
+    file = folder / "deployment.toml"
+    file.write_text(GOOD + "".join(f"{key}\n" for key in keys), encoding="utf-8")
+    return Setting.of(load_deployment(file), seed=7)
+
+
+def sent_to(setting: Setting) -> dict[str, Request]:
+    """What is sent without the groups that need a capability that the setting lacks."""
+    has = {None: True, "tools": setting.tools, "reasoning": setting.reasoning}
+    groups = [group for group in GROUPS.values() if has[group.requires]]
+    return {name: request for group in groups for name, request in group.plan(setting).items()}
+
+
+def test_without_parsers_nothing_is_sent_that_needs_one(tmp_path: Path) -> None:
+    plan = sent_to(of_file(tmp_path))
+    assert "conversations/plain-chat" in plan
+    for request in plan.values():
+        body = request.body or {}
+        assert "tools" not in body
+        assert not any({"tool_calls", "reasoning"} & set(turn) for turn in body.get("messages", ()))
+        assert not any((body.get("chat_template_kwargs") or {}).values())
+
+
+def test_with_parsers_all_conversations_are_sent(tmp_path: Path) -> None:
+    setting = of_file(tmp_path, 'reasoning_parser = "qwen3"', 'tool_call_parser = "hermes"')
+    names = {name.removesuffix("-chat") for name in conversations(setting) if name.endswith("-chat")}
+    assert names == {f"conversations/{name}" for name in CONVERSATIONS}
+
+
+def test_thinking_is_switched_by_the_argument_that_the_template_has(tmp_path: Path) -> None:
+    plan = sent_to(of_file(tmp_path, 'reasoning_parser = "deepseek_v3"', 'thinking_switch = "thinking"'))
+    switches = [(request.body or {}).get("chat_template_kwargs", {}) for request in plan.values()]
+    assert {key for switch in switches for key in switch} == {"thinking"}
+    assert {Answer(_answered(name, request, "1")).thinking for name, request in plan.items()} == {True, False}
+
+
+def test_a_model_that_always_thinks_is_given_room_and_not_asked_for_plain_answers(tmp_path: Path) -> None:
+    setting = of_file(tmp_path, 'reasoning_parser = "deepseek_r1"', 'thinking_switch = "none"')
+    plan = sent_to(setting)
+    assert not any(name.startswith("answers/") for name in plan)
+    assert not any("chat_template_kwargs" in (request.body or {}) for request in plan.values())
+    for name, request in plan.items():
+        if name.startswith(("nonces/", "bound/", "against_the_prompt/")):
+            assert (request.body or {})["max_tokens"] == setting.thinking_room
+            assert Answer(_answered(name, request, "1")).thinking
+
+
+def test_a_model_without_thinking_and_switch_is_not_taken_to_think(tmp_path: Path) -> None:
+    plan = sent_to(of_file(tmp_path, 'thinking_switch = "none"'))
+    asked = {name: request for name, request in plan.items() if name.startswith("answers/")}
+    assert asked
+    assert not any("chat_template_kwargs" in (request.body or {}) for request in plan.values())
+    assert not any(Answer(_answered(name, request, "1")).thinking for name, request in asked.items())
 
 
 def test_every_name_belongs_to_its_group_and_stands_once() -> None:
@@ -104,7 +164,12 @@ class Scripted(Client):
         self._wrong = wrong
         self.sent = 0
 
-    async def send_all(self, plan: Mapping[str, Request], at_once: int = AT_ONCE) -> list[Exchange]:
+    async def send_all(
+        self,
+        plan: Mapping[str, Request],
+        at_once: int = AT_ONCE,
+        ended: Callable[[Exchange], None] | None = None,
+    ) -> list[Exchange]:
         """As a server would."""
         assert at_once == AT_ONCE
         exchanges = []
@@ -114,6 +179,8 @@ class Scripted(Client):
             assert solved is not None
             content = "0" if self.sent <= self._wrong else solved.content
             exchanges.append(_answered(name, request, content))
+            if ended:
+                ended(exchanges[-1])
         return exchanges
 
 

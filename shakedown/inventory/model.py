@@ -132,6 +132,8 @@ class Serve(Section):
     Attributes:
         base_url: where this machine reaches the server; no ``/v1``.
         port: what the server listens on, on the head; the port of ``base_url`` unless given.
+        thinking_switch: argument of the chat template that turns thinking on and off; ``none`` where there is none:
+            then a model with a reasoning parser always thinks, and one without never does.
     """
 
     engine: Literal["vllm"] = "vllm"
@@ -146,6 +148,7 @@ class Serve(Section):
     gpu_memory_utilization: Fraction = 0.9
     reasoning_parser: Name | None = None
     tool_call_parser: Name | None = None
+    thinking_switch: Literal["enable_thinking", "thinking", "none"] = "enable_thinking"
 
     @model_validator(mode="before")
     @classmethod

@@ -15,6 +15,9 @@ from shakedown.engines.vllm.wire import CHAT, REASONING_FIELDS
 from shakedown.serving.exchange import Exchange
 from shakedown.serving.sse import DONE, Stream, read_stream
 
+THINKING_SWITCHES = ("enable_thinking", "thinking")
+"""Arguments of chat templates that turn thinking on and off."""
+
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
@@ -50,8 +53,11 @@ class Answer:
     @property
     def thinking(self) -> bool:
         """Whether the request leaves thinking on, which is the default of a reasoning model."""
-        body = self.exchange.request.body or {}
-        return as_dict(body.get("chat_template_kwargs")).get("enable_thinking", True) is not False
+        request = self.exchange.request
+        if "thinking" in request.about:
+            return bool(request.about["thinking"])
+        switches = as_dict((request.body or {}).get("chat_template_kwargs"))
+        return not any(switches.get(name) is False for name in THINKING_SWITCHES)
 
     @cached_property
     def stream(self) -> Stream:

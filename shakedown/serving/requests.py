@@ -35,7 +35,7 @@ def post(path: str, body: Mapping[str, Any]) -> Request:
 
 
 def chat(
-    model: str,
+    setting: Setting,
     messages: Sequence[Mapping[str, Any]],
     *,
     max_tokens: int,
@@ -48,24 +48,28 @@ def chat(
     """A chat completion.
 
     Args:
-        model: as the server names it.
+        setting: the server.
         messages: the conversation.
         max_tokens: limit of generated tokens, thinking included.
-        thinking: switched on or off through the chat template; None leaves it to the server.
+        thinking: switched on or off through the chat template, where it has a switch; None leaves it to the server.
         stream: as events, with a usage chunk at the end.
         tools: function tools on offer.
         about: what judges must know and the body does not say.
         fields: any further field of the body, as it stands.
     """
-    body: dict[str, Any] = {"model": model, "messages": list(messages), "max_tokens": max_tokens}
-    body |= THINKING if thinking else GREEDY
+    about = dict(about or {})
+    body: dict[str, Any] = {"model": setting.model, "messages": list(messages), "max_tokens": max_tokens}
+    body |= THINKING if thinking or (thinking is False and setting.always_thinks) else GREEDY
     if thinking is not None:
-        body["chat_template_kwargs"] = {"enable_thinking": thinking}
+        if setting.switch:
+            body["chat_template_kwargs"] = {setting.switch: thinking}
+        else:
+            about["thinking"] = setting.always_thinks
     if stream:
         body |= {"stream": True, "stream_options": {"include_usage": True}}
     if tools:
         body["tools"] = list(tools)
-    return Request("POST", wire.CHAT, body | fields, deadline_s=deadline_s(max_tokens), about=about or {})
+    return Request("POST", wire.CHAT, body | fields, deadline_s=deadline_s(max_tokens), about=about)
 
 
 def deadline_s(max_tokens: int) -> float:
@@ -80,9 +84,9 @@ def ask(setting: Setting, item: Item, *, thinking: bool, stream: bool, **fields:
     """
     fields = {"tools": item.tools, **fields}
     return chat(
-        setting.model,
+        setting,
         item.messages,
-        max_tokens=setting.thinking_room if thinking else item.max_tokens.plain,
+        max_tokens=setting.thinking_room if thinking else setting.room(item.max_tokens.plain),
         thinking=thinking,
         stream=stream,
         about={"family": item.family, "seed": item.seed, "index": item.index},

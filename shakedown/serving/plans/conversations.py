@@ -39,6 +39,16 @@ class Conversation:
     thinking: bool | None = None
     tools: Sequence[Mapping[str, Any]] = ()
 
+    def unsuited(self, setting: Setting) -> str | None:
+        """Why a server as declared need not take it, None where it must."""
+        if self.tools and not setting.tools:
+            return "no tools: [serve].tool_call_parser is not declared in the deployment file"
+        if any("reasoning" in turn for turn in self.messages) and not setting.reasoning:
+            return "no reasoning: [serve].reasoning_parser is not declared in the deployment file"
+        if self.thinking is not None and not setting.switch:
+            return 'thinking cannot be switched: [serve].thinking_switch is "none" in the deployment file'
+        return None
+
 
 def _turns(*pairs: tuple[str, str]) -> list[dict[str, Any]]:
     return [{"role": role, "content": text} for role, text in pairs]
@@ -80,14 +90,16 @@ CONVERSATIONS: dict[str, Conversation] = {
 
 
 def conversations(setting: Setting) -> Plan:
-    """Each conversation to the tokenizer and, for one token, to the model."""
+    """Each conversation that suits the server, to the tokenizer and, for one token, to the model."""
     requests: dict[str, Request] = {}
     for name, talk in CONVERSATIONS.items():
+        if talk.unsuited(setting):
+            continue
         body: dict[str, Any] = {"model": setting.model, "messages": list(talk.messages)}
         if talk.tools:
             body["tools"] = list(talk.tools)
         if talk.thinking is not None:
-            body["chat_template_kwargs"] = {"enable_thinking": talk.thinking}
+            body["chat_template_kwargs"] = {setting.switch: talk.thinking}
         requests[f"{name}-tokenize"] = post(wire.TOKENIZE, body)
         requests[f"{name}-chat"] = _one_token(setting, talk)
     return named("conversations", requests)
@@ -118,9 +130,11 @@ MESSAGES: dict[str, dict[str, Any]] = {
 
 
 def counted_messages(setting: Setting) -> Plan:
-    """Each of them to count_tokens, to the messages API and, translated, to the chat API."""
+    """Each that suits the server, to count_tokens, to the messages API and, translated, to the chat API."""
     requests: dict[str, Request] = {}
     for name, body in MESSAGES.items():
+        if CONVERSATIONS[name].unsuited(setting):
+            continue
         if CONVERSATIONS[name].tools:
             tool = {key: WEATHER[key] for key in ("name", "description")} | {"input_schema": WEATHER["parameters"]}
             body = {**body, "tools": [tool]}
@@ -144,4 +158,4 @@ def messages(setting: Setting) -> Plan:
 
 
 def _one_token(setting: Setting, talk: Conversation) -> Request:
-    return chat(setting.model, talk.messages, max_tokens=1, thinking=talk.thinking, tools=talk.tools)
+    return chat(setting, talk.messages, max_tokens=1, thinking=talk.thinking, tools=talk.tools)

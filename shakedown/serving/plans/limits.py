@@ -18,7 +18,7 @@ def oversize(setting: Setting) -> Plan:
     words = "1 " * (TIMES_TOO_LONG * setting.max_model_len)
     talk = [{"role": "user", "content": words}]
     requests: dict[str, Request] = {
-        name: chat(setting.model, talk, max_tokens=4, thinking=False, stream=stream)
+        name: chat(setting, talk, max_tokens=4, thinking=False, stream=stream)
         for name, stream in (("whole", False), ("streamed", True))
     }
     return named("oversize", requests)

@@ -18,7 +18,7 @@ COUNTED = 8
 def one_token(setting: Setting) -> Request:
     """The least that an engine can be asked for."""
     talk = [{"role": "user", "content": "What is 17 + 25?"}]
-    whole = chat(setting.model, talk, max_tokens=1, thinking=False)
+    whole = chat(setting, talk, max_tokens=1, thinking=False)
     return Request(whole.method, whole.path, whole.body, deadline_s=ONE_TOKEN_DEADLINE_S)
 
 

@@ -73,9 +73,9 @@ def against_the_prompt(setting: Setting) -> Plan:
         items, ((name, stream) for name in SCHEMAS for stream in (False, True)), strict=True
     ):
         plan[f"{name}-{way(stream)}"] = chat(
-            setting.model,
+            setting,
             item.messages,
-            max_tokens=LIMIT,
+            max_tokens=setting.room(LIMIT),
             thinking=False,
             stream=stream,
             response_format=response_format(SCHEMAS[name]),
