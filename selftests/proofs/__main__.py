@@ -6,6 +6,7 @@ Interrupt it and call it again: what has been observed with the same code is not
 from __future__ import annotations
 
 import argparse
+import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
@@ -18,6 +19,7 @@ from selftests.proofs import record
 from selftests.proofs.faults import CLEAN, FAULTS
 from selftests.proofs.model import Clean, Fault
 from selftests.proofs.observe import observe, observe_clean
+from shakedown.errors import ShakedownError
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,21 +42,31 @@ def main() -> int:
         known = proofs.proofs.get(job.name)
         if known and known.holds and known.sources == sources and not arguments.again:
             continue
-        with tempfile.TemporaryDirectory(prefix="shakedown-proof-") as workdir:
-            proof = job.run(Path(workdir), sources)
-        proofs.proofs[job.name] = proof
-        record.save(proofs)
-        verdict = (
-            "holds"
-            if proof.holds
-            else f"DOES NOT HOLD: expected {proof.expected}, failed {proof.failed}, broken {proof.broken}"
-        )
-        console.print(
-            f"[{number}/{len(jobs)}] {job.mechanism:<10} {job.name}: {verdict} ({proof.took_s} s)", markup=False
-        )
-        wrong += not proof.holds
+        proof = _observed(job, sources)
+        if isinstance(proof, record.Proof):
+            proofs.proofs[job.name] = proof
+            record.save(proofs)
+        wrong += not (isinstance(proof, record.Proof) and proof.holds)
+        console.print(f"[{number}/{len(jobs)}] {job.mechanism:<10} {job.name}: {_verdict(proof)}", markup=False)
     console.print(f"{len(proofs.proofs)} proofs in {record.FILE.name}, {wrong} of this run do not hold")
     return 1 if wrong else 0
+
+
+def _observed(job: Job, sources: str) -> record.Proof | Exception:
+    """The proof, or why the run could not be observed: the others are observed all the same."""
+    with tempfile.TemporaryDirectory(prefix="shakedown-proof-") as workdir:
+        try:
+            return job.run(Path(workdir), sources)
+        except (AssertionError, ShakedownError, subprocess.TimeoutExpired) as error:
+            return error
+
+
+def _verdict(proof: record.Proof | Exception) -> str:
+    if isinstance(proof, Exception):
+        return f"NOT OBSERVED: {proof}"
+    if proof.holds:
+        return f"holds ({proof.took_s} s)"
+    return f"DOES NOT HOLD: expected {proof.expected}, failed {proof.failed}, broken {proof.broken} ({proof.took_s} s)"
 
 
 def _arguments() -> argparse.Namespace:
