@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from shakedown.report.results import MetricRecord
-from shakedown.report.words import lasted, quantity
+from selftests.report.samples import a_test, finding, run
+from shakedown.report.results import MetricRecord, Outcome
+from shakedown.report.words import lasted, quantity, sentence
 
 
 @pytest.mark.parametrize(
@@ -31,3 +32,23 @@ def test_quantity(value: float | None, unit: str, words: str) -> None:
 )
 def test_duration(seconds: float, words: str) -> None:
     assert lasted(seconds) == words
+
+
+@pytest.mark.parametrize(
+    ("passed", "skipped", "words"),
+    [
+        (4, 7, "no blocker was found (4 claims held, 7 were not judged)"),
+        (1, 1, "no blocker was found (1 claim held, 1 was not judged)"),
+        (2, 0, "no blocker was found (2 claims held)"),
+        (0, 3, "not a single claim was judged"),
+    ],
+)
+def test_acceptance_says_how_much_it_rests_on(passed: int, skipped: int, words: str) -> None:
+    held = [a_test(f"p{number}", Outcome.PASSED) for number in range(passed)]
+    rest = [a_test(f"s{number}", Outcome.SKIPPED, reason="no baseline") for number in range(skipped)]
+    assert sentence(run(*held, *rest)) == words
+
+
+def test_refusal_needs_no_numbers() -> None:
+    failed = a_test("f", Outcome.FAILED, finding=finding())
+    assert sentence(run(failed, a_test("p", Outcome.PASSED), exit_status=1)) == "at least one claim does not hold"

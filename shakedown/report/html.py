@@ -31,7 +31,7 @@ def page(results: RunResults) -> str:
             skips=words.skip_reasons(results),
             measured=[test for test in results.tests if test.metrics],
             suites=[(suite or "other", _of_suite(results, suite)) for suite in (*results.suites, None)],
-            sentence=words.SENTENCE[results.verdict],
+            sentence=words.sentence(results),
             nothing_said=words.NOTHING_SAID,
             tally=words.tally(results),
         )

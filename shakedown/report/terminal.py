@@ -9,11 +9,11 @@ from typing import Literal
 from shakedown.report.results import MetricRecord, RunResults, Verdict
 from shakedown.report.words import (
     NOTHING_SAID,
-    SENTENCE,
     Trouble,
     broken,
     lasted,
     quantity,
+    sentence,
     skip_reasons,
     tally,
     troubles,
@@ -65,7 +65,7 @@ def _summary(results: RunResults) -> Iterator[Line]:
 
 def _verdict(results: RunResults) -> Iterator[Line]:
     tone = _TONE_OF[results.verdict]
-    yield Line(f"{results.verdict.upper()}: {SENTENCE[results.verdict]}", tone)
+    yield Line(f"{results.verdict.upper()}: {sentence(results)}", tone)
     duration = f" in {lasted(results.duration_s)}" if results.duration_s is not None else ""
     yield Line(f"{tally(results)}{duration}")
 

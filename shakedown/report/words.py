@@ -89,6 +89,18 @@ def tally(results: RunResults) -> str:
     return ", ".join(parts) or "no test ran"
 
 
+def sentence(results: RunResults) -> str:
+    """What the verdict means; an acceptance says how much it rests on, since what was skipped speaks for nothing."""
+    said = SENTENCE[results.verdict]
+    if results.verdict is not Verdict.ACCEPTED:
+        return said
+    held, skipped = results.totals[Outcome.PASSED], results.totals[Outcome.SKIPPED]
+    parts = [f"{held} {'claim' if held == 1 else 'claims'} held"]
+    if skipped:
+        parts.append(f"{skipped} {'was' if skipped == 1 else 'were'} not judged")
+    return f"{said} ({', '.join(parts)})"
+
+
 def quantity(metric: MetricRecord) -> str:
     """Value and unit: four significant digits, whole numbers whole; ``none`` where there is no value."""
     if metric.value is None:
