@@ -7,13 +7,16 @@ from ipaddress import ip_address
 import pytest
 
 from fixtures.claim import Claim
-from shakedown.engines.vllm.environment import HOST_IP, NEVER_COPIED
-from shakedown.inventory.model import Node
+from shakedown.engines.vllm.environment import GLOO_NICS, HOST_IP, NEVER_COPIED, gloo_nics
+from shakedown.inventory.model import Deployment, Node
+from shakedown.nodes.views.network import Interface
 from shakedown.nodes.views.node import NodeViews
 
 pytestmark = pytest.mark.infra
 
 CLUSTER = ("ray", "serving")
+
+LOOPBACK_INSTEAD = "nothing, where PyTorch takes 127.0.0.1"
 
 
 @pytest.mark.check("RAY-02", stages=("hosts", *CLUSTER))
@@ -51,26 +54,28 @@ def test_engine_will_take_the_fabric_address(view: NodeViews, node: Node, claim:
 
 
 @pytest.mark.check("NET-13", stages=CLUSTER, needs=("RAY-03",))
-def test_gloo_is_told_the_fabric_nic(view: NodeViews, node: Node, claim: Claim) -> None:
-    """GLOO_SOCKET_IFNAME, where it is set, names the fabric NIC of that very node."""
-    value = view.ray.environment.get("GLOO_SOCKET_IFNAME")
-    there = ", ".join(view.network.interfaces)
+def test_gloo_is_told_fabric_nics(view: NodeViews, deployment: Deployment, claim: Claim) -> None:
+    """Every NIC that GLOO_SOCKET_IFNAME names, where it is set, is one of that very node with a fabric address."""
+    told = view.ray.environment.get(GLOO_NICS)
+    nics = view.network.interfaces
+    wrong = [name for name in gloo_nics(told) if not _is_on_fabric(nics.get(name), deployment)]
+    fitting = [name for name, nic in nics.items() if _is_on_fabric(nic, deployment)]
     claim(
-        value in (None, node.interface),
-        found=f"GLOO_SOCKET_IFNAME={value} in the raylet's environment; NICs of this node: {there}",
-        expected=f"exactly {node.interface}, or not set",
+        not wrong,
+        found=f"{GLOO_NICS}={told} in the raylet's environment; NICs of this node: {', '.join(nics)}",
+        expected=f"{view.node.interface}, or not set; NICs with a fabric address: {', '.join(fitting) or 'none'}",
     )
 
 
 @pytest.mark.check("NET-14", stages=CLUSTER, needs=("RAY-03",))
 def test_gloo_does_not_offer_loopback(view: NodeViews, claim: Claim) -> None:
-    """Unless Gloo is told a NIC, the node's own name resolves to an address that its peers can reach."""
-    told = view.ray.environment.get("GLOO_SOCKET_IFNAME")
-    own = view.environment.own_addresses
+    """Unless Gloo is told a NIC, the node's own name resolves, and first to an address that its peers can reach."""
+    told = bool(gloo_nics(view.ray.environment.get(GLOO_NICS)))
+    own = () if told else view.environment.own_addresses
     claim(
-        bool(told) or not any(ip_address(address).is_loopback for address in own),
-        found=f"GLOO_SOCKET_IFNAME is not set and the node's own name resolves to {', '.join(own)}",
-        expected="GLOO_SOCKET_IFNAME set, or a name that resolves to no loopback address",
+        told or (bool(own) and not ip_address(own[0]).is_loopback),
+        found=f"{GLOO_NICS} is not set and the node's own name resolves to {', '.join(own) or LOOPBACK_INSTEAD}",
+        expected=f"{GLOO_NICS} set, or a name that resolves, and first to no loopback address",
     )
 
 
@@ -89,3 +94,7 @@ def test_variables_nobody_hands_over_are_set_everywhere(pair: dict[str, NodeView
 def _by_itself(view: NodeViews) -> str:
     route = view.network.default_route
     return str(route.source) if route else "none: there is no default route"
+
+
+def _is_on_fabric(nic: Interface | None, deployment: Deployment) -> bool:
+    return nic is not None and any(deployment.fabric.holds(address.ip) for address in nic.addresses)

@@ -10,6 +10,9 @@ from shakedown.nodes.views.base import View
 from shakedown.nodes.views.ray import KEPT_VARIABLES
 
 _LOGIN = Command(f"env | grep -E '^({KEPT_VARIABLES})' || true", Place.ENGINE)
+NOT_FOUND = 2
+"""Exit code of ``getent`` for a name that does not resolve; see getent(1)."""
+
 _RESOLVED = Command('getent ahostsv4 "$(uname -n)"', Place.ENGINE)
 
 
@@ -28,6 +31,12 @@ class EnvironmentView(View):
 
     @cached_property
     def own_addresses(self) -> tuple[str, ...]:
-        """IPv4 addresses that the node's own name resolves to, each once; empty if it does not resolve."""
+        """IPv4 addresses that the node's own name resolves to, each once; empty if it does not resolve.
+
+        Raises:
+            EvidenceError: ``getent`` did not run, so nothing is known.
+        """
         result = self._result(_RESOLVED)
+        if result.rc not in (0, NOT_FOUND):
+            self._text(_RESOLVED)
         return tuple(dict.fromkeys(line.split()[0] for line in result.stdout.splitlines() if line.strip()))

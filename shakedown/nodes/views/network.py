@@ -113,6 +113,11 @@ class NetworkView(View):
         """The NIC to which an address is assigned, if any."""
         return next((nic for nic in self.interfaces.values() if nic.holds(address)), None)
 
+    @property
+    def hardware_addresses(self) -> frozenset[str]:
+        """Those of all NICs of the node, lower case."""
+        return frozenset(nic.mac for nic in self.interfaces.values() if nic.mac)
+
     @cached_property
     def default_route(self) -> Route | None:
         """What Ray and vLLM would take for this node's own address if nothing told them; None without a route."""
