@@ -6,12 +6,16 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 
+from shakedown.errors import EvidenceError
 from shakedown.inventory.model import Deployment, Node
 from shakedown.nodes.answer import Command
 from shakedown.nodes.procfs import each_process
 from shakedown.nodes.views.base import View
 
 _SOCKETS = Command("ss -H -ltnp")
+
+ANY = frozenset({"*", "0.0.0.0", "[::]"})  # noqa: S104 - read, not bound to
+"""Addresses of a socket that listens on all of the machine's."""
 
 _RAY = Command(
     each_process(["raylet", "gcs_server"], """printf '%s %s\\n' "$pid" "$name\""""),
@@ -32,6 +36,29 @@ class Listener:
     address: str
     port: int
     owners: tuple[str, ...]
+
+    @property
+    def families(self) -> frozenset[int]:
+        """4, 6 or both: ``*`` is an IPv6 socket that takes IPv4, too."""
+        if self.address == "*":
+            return frozenset({4, 6})
+        mapped = self.address.lower().startswith("[::ffff:")
+        return frozenset({6 if ":" in self.address and not mapped else 4})
+
+    def competes_with(self, other: Listener) -> bool:
+        """Whether the kernel would share connections out between the two: same port, family and address, two owners.
+
+        One server may well have a socket for each family, and another program may listen on another address.
+
+        Raises:
+            EvidenceError: only the owners could tell, and this user may not know them.
+        """
+        overlap = ANY & {self.address, other.address} or self.address == other.address
+        if self.port != other.port or not overlap or not self.families & other.families:
+            return False
+        if not (self.owners and other.owners):
+            raise EvidenceError(f"{self}, {other}: one or two? Set `sudo = true` for the node")
+        return set(self.owners).isdisjoint(other.owners)
 
     def __str__(self) -> str:
         return f"{self.address}:{self.port} by {', '.join(self.owners) or 'a process of another user'}"
