@@ -56,15 +56,25 @@ def test_cluster_knows_the_node_by_its_fabric_address(
 
 @pytest.mark.check("RAY-07", stages=CLUSTER)
 def test_cluster_holds_nobody_else(pair: dict[str, NodeViews], deployment: Deployment, claim: Claim) -> None:
-    """The cluster holds no dead node and no node that is not declared."""
-    cluster = _head(pair, deployment).ray.cluster
-    ours = [_row(view, cluster.alive) for view in pair.values()]
-    strangers = [row for row in cluster.nodes if row not in ours]
-    claim(
-        not strangers,
-        found="; ".join(f"{row} {row.death}".strip() for row in strangers),
-        expected=f"exactly {', '.join(pair)}, alive, and no row of an earlier life",
-    )
+    """No node is alive in the cluster that is not declared, and none twice."""
+    alive = _head(pair, deployment).ray.cluster.alive
+    ours = [_row(view, alive) for view in pair.values()]
+    strangers = [row for row in alive if row not in ours]
+    claim(not strangers, found="; ".join(map(str, strangers)), expected=f"alive: exactly {', '.join(pair)}")
+
+
+@pytest.mark.check("RAY-07", stages=("ray",))
+def test_cluster_begins_without_an_earlier_life(
+    pair: dict[str, NodeViews], deployment: Deployment, claim: Claim
+) -> None:
+    """Before the model is launched the cluster holds no dead node."""
+    _claim_nobody_died(pair, deployment, claim)
+
+
+@pytest.mark.check("RAY-07", stages=("serving",), severity="warning")
+def test_no_node_died_since_the_cluster_began(pair: dict[str, NodeViews], deployment: Deployment, claim: Claim) -> None:
+    """While the model is served the cluster holds no dead node; one that came back in time is still in its table."""
+    _claim_nobody_died(pair, deployment, claim)
 
 
 @pytest.mark.check("RAY-07", stages=CLUSTER, needs=("RAY-03",))
@@ -120,12 +130,30 @@ def test_accelerators_are_taken_by_the_model(pair: dict[str, NodeViews], deploym
 def test_versions_are_equal(pair: dict[str, NodeViews], deployment: Deployment, claim: Claim) -> None:
     """Python, Ray and the engine are installed and have the same versions on all nodes."""
     names = ("python", "ray", deployment.serve.engine, "torch")
-    uneven = []
+    uneven, lacking = [], set[str]()
     for name in names:
         versions = {node: view.platform.versions.get(name) for node, view in pair.items()}
+        lacking |= {node for node, found in versions.items() if found is None}
         if None in versions.values() or len(set(versions.values())) > 1:
             uneven.append(name + ": " + ", ".join(f"{node} {found or 'none'}" for node, found in versions.items()))
-    claim(not uneven, found="; ".join(uneven), expected=f"the same {', '.join(names)} on all nodes")
+    claim(
+        not uneven,
+        found="; ".join(uneven) + _asked(pair, lacking),
+        expected=f"the same {', '.join(names)} on all nodes",
+    )
+
+
+def _claim_nobody_died(pair: dict[str, NodeViews], deployment: Deployment, claim: Claim) -> None:
+    dead = [row for row in _head(pair, deployment).ray.cluster.nodes if not row.alive]
+    claim(not dead, found="; ".join(f"{row} {row.death}".strip() for row in dead), expected="no row of an earlier life")
+
+
+def _asked(pair: dict[str, NodeViews], lacking: set[str]) -> str:
+    """Which interpreter knew nothing of a package: another one on the node may."""
+    if not lacking:
+        return ""
+    asked = ", ".join(f"{pair[name].node.python} on {name}" for name in sorted(lacking))
+    return f"; asked was {asked}: another interpreter is named by `python` under [[node]] of the deployment file"
 
 
 def _head(pair: dict[str, NodeViews], deployment: Deployment) -> NodeViews:
