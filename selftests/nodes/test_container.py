@@ -79,6 +79,25 @@ def test_a_raylet_is_found_without_procps(
     assert find_stage(deployment) is Stage.RAY
 
 
+def test_a_raylet_of_another_user_asks_for_no_sudo(
+    deployment: Deployment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """``sudo`` is of the machine; in a container it changes nothing."""
+    fake_docker(tmp_path, monkeypatch, "printf 'pid 7\\ndenied environ\\n'")
+    views = NodeViews(deployment, deployment.head, Evidence.of(deployment, Stage.RAY))
+    with pytest.raises(EvidenceError, match="another user than the one that `docker exec engine` gives"):
+        _ = views.ray.environment
+
+
+def test_a_name_that_cannot_be_looked_up_is_not_one_without_addresses(
+    deployment: Deployment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake_docker(tmp_path, monkeypatch, "echo 'sh: 1: getent: not found' >&2; exit 127")
+    views = NodeViews(deployment, deployment.head, Evidence.of(deployment, Stage.RAY))
+    with pytest.raises(EvidenceError, match="getent: not found"):
+        _ = views.environment.own_addresses
+
+
 def test_what_ran_too_long_is_ended_in_the_container(
     deployment: Deployment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

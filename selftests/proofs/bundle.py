@@ -112,9 +112,28 @@ def switch_without_jumbo(evidence: Evidence) -> None:
         _lose(evidence, node, "ping -n -c 2 -i 0.2 -W 1 -M do")
 
 
+def mtu_small(evidence: Evidence) -> None:
+    """Both NICs were left at less than the profile asks for: it works and is slow (dgx-spark-playbooks#103)."""
+    for node in (HEAD, WORKER):
+        fabric_nic(evidence, node, mtu=1024)
+        in_text(evidence, node, "ping -n -c 2 -i 0.2 -W 1 -M do", r"1472\(1500\)", "996(1024)")
+
+
 def gloo_excludes(evidence: Evidence) -> None:
     """NCCL's syntax given to Gloo (aws-do-eks#51)."""
     in_text(evidence, WORKER, RAYLET, r"^env GLOO_SOCKET_IFNAME=.*", "env GLOO_SOCKET_IFNAME=^lo,docker")
+
+
+def gloo_list_with_management(evidence: Evidence) -> None:
+    """A list, which PyTorch takes, of which one NIC is not of the fabric."""
+    in_text(evidence, WORKER, RAYLET, r"^env GLOO_SOCKET_IFNAME=.*", "env GLOO_SOCKET_IFNAME=fab0,lo")
+
+
+def name_unresolved(evidence: Evidence) -> None:
+    """The machine's name is in no table, so PyTorch falls back to loopback, and nothing tells Gloo otherwise."""
+    for node in (HEAD, WORKER):
+        in_text(evidence, node, RAYLET, r"^env GLOO_SOCKET_IFNAME=.*\n", "")
+    evidence.change(WORKER, "getent", lambda _: "", exit_code=2)
 
 
 def gloo_on_loopback(evidence: Evidence) -> None:
@@ -230,6 +249,11 @@ def ray_older_on_worker(evidence: Evidence) -> None:
     in_json(evidence, WORKER, "python versions/", lambda found: found.update(ray="2.53.0"))
 
 
+def other_interpreter(evidence: Evidence) -> None:
+    """The node's ``python3`` is the system's, and the engine is in another one."""
+    in_json(evidence, WORKER, "python versions/", lambda found: found.update(ray=None, vllm=None, torch=None))
+
+
 def monitor_on_worker(evidence: Evidence) -> None:
     """The variable was set on the head only (ray#39723)."""
     in_text(evidence, WORKER, RAYLET, r"^env RAY_memory_monitor_refresh_ms=.*\n", "")
@@ -305,8 +329,11 @@ FAULTS: tuple[Fault, ...] = (
     _fault("duplicate-address", "NET-06", "ray", duplicate_address),
     _fault("mtu-differs", "NET-07", "hosts", mtu_differs),
     _fault("switch-without-jumbo", "NET-07", "ray", switch_without_jumbo),
+    _fault("mtu-small", "NET-07", "ray", mtu_small),
     _fault("gloo-excludes", "NET-13", "ray", gloo_excludes),
+    _fault("gloo-list-with-management", "NET-13", "ray", gloo_list_with_management),
     _fault("gloo-on-loopback", "NET-14", "ray", gloo_on_loopback),
+    _fault("name-unresolved", "NET-14", "ray", name_unresolved),
     _fault("default-route-by-wifi", "NET-15", "hosts", default_route_by_wifi),
     _fault("ray-on-management", "RAY-01", "ray", ray_on_management),
     _fault("second-row", "RAY-01", "ray", second_row, RAY_07="the earlier life of the node is one row too many"),
@@ -319,9 +346,11 @@ FAULTS: tuple[Fault, ...] = (
     _fault("accelerator-not-offered", "RAY-06", "ray", accelerator_not_offered),
     _fault("second-placement-group", "RAY-06", "serving", second_placement_group),
     _fault("dead-row", "RAY-07", "ray", dead_row),
+    _fault("dead-row-while-serving", "RAY-07", "serving", dead_row),
     _fault("earlier-session", "RAY-07", "ray", earlier_session),
     _fault("gcs-refused", "RAY-08", "ray", gcs_refused),
     _fault("ray-older-on-worker", "RAY-11", "hosts", ray_older_on_worker),
+    _fault("other-interpreter", "RAY-11", "hosts", other_interpreter),
     _fault("monitor-on-worker", "MEM-01", "ray", monitor_on_worker),
     _fault("monitor-disagrees", "MEM-01", "serving", monitor_disagrees),
     _fault("memory-taken", "MEM-04", "ray", memory_taken),

@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shakedown.engines.vllm.environment import gloo_nics
 from shakedown.errors import EvidenceError
 from shakedown.nodes.views.memory import parse_meminfo, parse_own_memory
 from shakedown.nodes.views.platform import parse_clock
-from shakedown.nodes.views.processes import parse_listeners
+from shakedown.nodes.views.processes import Listener, parse_listeners
 
 
 def test_meminfo_is_bytes() -> None:
@@ -43,6 +44,57 @@ def test_listeners_are_read_with_their_owners() -> None:
 def test_an_owner_that_may_not_be_known_is_said_so() -> None:
     (listener,) = parse_listeners("LISTEN 0 128 0.0.0.0:30000 0.0.0.0:*\n")
     assert str(listener) == "0.0.0.0:30000 by a process of another user"
+
+
+def sockets(*lines: str) -> list[Listener]:
+    """Sockets on port 80, each as ``ADDRESS OWNER``."""
+    return [
+        Listener(address, 80, (owner,) if owner else ())
+        for address, _, owner in (line.partition(" ") for line in lines)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "compete"),
+    [
+        ("0.0.0.0 python (7)", "0.0.0.0 python (9)", True),
+        ("0.0.0.0 python (7)", "0.0.0.0 python (7)", False),
+        ("0.0.0.0 docker-proxy (7)", "[::] docker-proxy (9)", False),
+        ("0.0.0.0 python (7)", "* python (9)", True),
+        ("[::] python (7)", "* python (9)", True),
+        ("127.0.0.1 python (7)", "10.0.0.1 nginx (9)", False),
+        ("127.0.0.1 python (7)", "0.0.0.0 nginx (9)", True),
+        ("[::ffff:10.0.0.1] python (7)", "[::] nginx (9)", False),
+        ("0.0.0.0", "[::]", False),
+    ],
+)
+def test_two_sockets_compete_for_one_family_and_address(one: str, other: str, *, compete: bool) -> None:
+    a, b = sockets(one, other)
+    assert a.competes_with(b) is compete
+    assert b.competes_with(a) is compete
+
+
+def test_whether_unknown_owners_compete_is_not_guessed() -> None:
+    a, b = sockets("0.0.0.0", "0.0.0.0 python (7)")
+    with pytest.raises(EvidenceError, match="sudo = true"):
+        a.competes_with(b)
+
+
+@pytest.mark.parametrize(
+    ("value", "nics"),
+    [
+        (None, ()),
+        ("", ()),
+        ("x", ()),
+        ("fab0", ("fab0",)),
+        ("fab0,fab1", ("fab0", "fab1")),
+        ("fab0,", ("fab0",)),
+        ("fab0, fab1", ("fab0", " fab1")),
+        ("^lo", ("^lo",)),
+    ],
+)
+def test_gloos_nics_are_split_as_pytorch_does(value: str | None, nics: tuple[str, ...]) -> None:
+    assert gloo_nics(value) == nics
 
 
 @given(st.floats(1e9, 2e9), st.floats(-100, 100), st.floats(0, 5), st.floats(0, 5))
