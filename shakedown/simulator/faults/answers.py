@@ -12,11 +12,11 @@ from shakedown.simulator.fault import Event, Fault
 from shakedown.simulator.job import Batch, Job
 
 _COMPUTED = frozenset({"arithmetic", "reverse", "counting", "extraction", "needle", "recall"})
-_SHARE_PERCENT = 30
+_SHARE_PERCENT = 40
 
 
 def _is_hit(answer: Answer, family: str | None) -> bool:
-    """Three answers in ten, always the same ones; copies and calls are spared, as damaged models spare them."""
+    """Four answers in ten, always the same ones; copies and calls are spared, as damaged models spare them."""
     return family in _COMPUTED and zlib.crc32(answer.content.encode()) % 100 < _SHARE_PERCENT
 
 
@@ -24,7 +24,7 @@ class WrongAnswers(Fault):
     """A kernel or a quantisation that costs accuracy and nothing else."""
 
     name = "wrong-answers"
-    summary = "30 % of the answers that must be computed are off by one character"
+    summary = "40 % of the answers that must be computed are off by one character"
     source = "vllm-project/vllm#37591"
 
     def answer(self, answer: Answer, family: str | None, *, constrained: bool) -> Answer:
@@ -37,7 +37,7 @@ class ExclamationMarks(Fault):
     """NaN in the logits makes token 0 win every time."""
 
     name = "exclamation-marks"
-    summary = "30 % of the answers that must be computed are exclamation marks"
+    summary = "40 % of the answers that must be computed are exclamation marks"
     source = "vllm-project/vllm#13035"
 
     def answer(self, answer: Answer, family: str | None, *, constrained: bool) -> Answer:

@@ -134,14 +134,14 @@ class _Drifting(OutputParser):
         self._thought = thinking
 
     def feed(self, ids: Sequence[int], pieces: Sequence[str]) -> Delta:
-        """Every digit becomes its successor, 9 becomes 0."""
+        """Every digit becomes its successor, 9 becomes 1: a number of JSON must not begin with 0."""
         delta = super().feed(ids, pieces)
         if self._thought:
             delta.content = delta.content.translate(_NEXT_DIGIT)
         return delta
 
 
-_NEXT_DIGIT = str.maketrans("0123456789", "1234567890")
+_NEXT_DIGIT = str.maketrans("0123456789", "1234567891")
 
 
 class SchemaBindsThinking(Fault):
