@@ -100,6 +100,8 @@ def test_everything_of_a_run_is_on_the_page() -> None:
         "error tests_infra/test_fabric.py::test_broken ValueError: boom traceback Traceback ValueError: boom",
         "0.1424 s",
         "12346 tokens/s",
+        "test_chat_c1 PASS",
+        "test_chat_c4 not judged",
         "fewer than 20 samples",
         "blocked by NET-01 on spark-b",
         "The fabric NIC of every node is up.",

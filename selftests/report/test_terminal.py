@@ -59,7 +59,7 @@ measured
   chat_c1  PASS
     ttft_s.p90                 0.1424 s  n = 40
     output_tokens_per_s  12346 tokens/s
-  chat_c4
+  chat_c4  not judged
     tpot_s.p50                     none  fewer than 20 samples"""
     )
 

@@ -52,6 +52,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters |= {
+        "judged": words.judged,
         "quantity": words.quantity,
         "lasted": words.lasted,
         "name": _test_name,

@@ -11,6 +11,7 @@ from shakedown.report.words import (
     NOTHING_SAID,
     Trouble,
     broken,
+    judged,
     lasted,
     quantity,
     sentence,
@@ -124,7 +125,7 @@ def _metrics(results: RunResults) -> Iterator[Line]:
     name_width = max(len(metric.name) for metric in metrics)
     value_width = max(len(quantity(metric)) for metric in metrics)
     for test in tests:
-        yield Line(f"  {_short(test.nodeid)}  {test.verdict or ''}".rstrip())
+        yield Line(f"  {_short(test.nodeid)}  {judged(test)}".rstrip())
         for metric in test.metrics:
             row = f"    {metric.name:<{name_width}}  {quantity(metric):>{value_width}}  {_remark(metric)}"
             yield Line(row.rstrip())

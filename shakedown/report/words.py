@@ -101,6 +101,11 @@ def sentence(results: RunResults) -> str:
     return f"{said} ({', '.join(parts)})"
 
 
+def judged(test: CheckResult) -> str:
+    """What became of the numbers of a test: its verdict; ``not judged`` where it was skipped without one."""
+    return test.verdict or ("not judged" if test.outcome is Outcome.SKIPPED else "")
+
+
 def quantity(metric: MetricRecord) -> str:
     """Value and unit: four significant digits, whole numbers whole; ``none`` where there is no value."""
     if metric.value is None:
