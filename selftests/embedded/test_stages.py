@@ -66,7 +66,7 @@ def test_a_launch_that_fails_says_why_at_once_and_where_the_logs_are(
         )
         assert deployment.stage is Stage.RAY
         assert not any("vllm" in line for line in commands(deployment.nodes[0]))
-    folder = Path(str(failed.value).rpartition("all logs: ")[2])
+    folder = Path(str(failed.value).rpartition("whatever --reports says: ")[2])
     assert folder.parent == kept
     assert (folder / "node-a" / server.LOG.name).read_text()
     for name in ("node-a", "node-b"):

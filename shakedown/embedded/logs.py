@@ -13,6 +13,8 @@ from shakedown.engines.vllm.phases import PhaseName, PhaseReader
 from shakedown.errors import LaunchError
 
 KEPT = Path(__file__).parent.parent.parent / "reports" / "runs"
+"""The suite's own, whatever ``--reports`` says: a deployment may be brought up outside of any run."""
+
 _RAY = Path("/tmp/ray")  # noqa: S108 - of the node
 
 
@@ -58,7 +60,7 @@ def kept_when_failing(nodes: tuple[RunningNode, ...]) -> Iterator[None]:
         try:
             for node in nodes:
                 keep(node, folder / node.name)
-            kept = f"all logs: {folder}"
+            kept = f"all logs, in the suite's own folder whatever --reports says: {folder}"
         except OSError as reason:
             kept = f"the logs could not be kept: {reason}"
         raise LaunchError(f"{error}\n{kept}") from error
