@@ -88,6 +88,7 @@ class Hub:
         loop.add_reader(self._owner, self._over.set)
         loop.add_reader(self._control, self._listen)
         await forward(listener, host, network.API_PORT)
+        _take_precedence()
         await self._over.wait()
 
     def _listen(self) -> None:
@@ -106,6 +107,15 @@ class Hub:
             shutil.rmtree(self._folder, ignore_errors=True)
             with contextlib.suppress(OSError):  # other deployments are in it
                 self._folder.parent.rmdir()
+
+
+def _take_precedence() -> None:
+    """Forward ahead of ranks that compute on every core, or each byte waits for its turn (seen: 10 ms on two cores).
+
+    Only root may; elsewhere it goes without.
+    """
+    with contextlib.suppress(PermissionError):
+        os.sched_setscheduler(0, os.SCHED_FIFO | os.SCHED_RESET_ON_FORK, os.sched_param(1))
 
 
 def _reap() -> None:
