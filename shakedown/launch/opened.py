@@ -83,8 +83,8 @@ class Attached(Opened):
         if stage != self.stage:
             raise LaunchError(
                 f"{self.deployment.name} is at stage {self.stage}, not {stage}: "
-                f"{self.deployment.serve.base_url}/health does not say 200. It is only attached to, so it is not started "
-                "from here; pytest -m infra says what stands in its way"
+                f"{self.deployment.serve.base_url}/health does not say 200. It is only attached to, so it is not "
+                "started from here; pytest -m infra says what stands in its way"
             )
 
     def close(self) -> None:
