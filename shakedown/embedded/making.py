@@ -75,6 +75,7 @@ def spawn(folder: StateFolder, record: Record, plan: network.Plan, *, owned: boo
             record = record.model_copy(update=_identities(handle.launcher.pid, _answer(ready, errors)))
             folder.write(record)
             nodes = tuple(RunningNode(node, record.nodes[node.name]) for node in plan.nodes)
+            _await_links(nodes)
             for node in nodes:
                 _take_port(node)
             describe.write(folder.deployment_file, nodes, record.port)
@@ -94,6 +95,12 @@ def _answer(ready: int, errors: IO[bytes]) -> dict[str, int]:
         raise LaunchError(f"the nodes could not be made\n{errors.read().decode(errors='replace').strip()}")
     pids: dict[str, int] = json.loads(line)
     return pids
+
+
+def _await_links(nodes: tuple[RunningNode, ...]) -> None:
+    """The kernel tells of a cable up to a second after it is plugged in; before that a healthy NIC looks down."""
+    if all(node.plan.fabric_up for node in nodes):
+        wait_until(lambda: all(node.fabric_is_up for node in nodes), 5, f"{network.FABRIC_NIC} comes up on both nodes")
 
 
 def _take_port(node: RunningNode) -> None:
