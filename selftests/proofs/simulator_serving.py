@@ -56,6 +56,7 @@ FAULTS: tuple[Fault, ...] = (
     serving("wrong-oversize-limit", "LE-03"),
     serving("dies-after-oversize", "LE-11"),
     serving("messages-thinking-lost", "AN-01"),
+    serving("messages-finish-reason", "AN-01"),
     serving("message-blocks-overlap", "AN-02"),
     serving("count-tokens-differs", "AN-08"),
     serving("messages-usage-differs", "AN-08"),

@@ -84,6 +84,7 @@ CHANGES: dict[str, set[str]] = {
     "count-tokens-differs": {"count"},
     "messages-usage-differs": MESSAGES,
     "messages-thinking-lost": MESSAGES,
+    "messages-finish-reason": {"message"},
     "message-blocks-overlap": {"message stream"},
     "slow-first-token": set(),
     "slow-decode": set(),

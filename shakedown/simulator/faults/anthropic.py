@@ -67,6 +67,18 @@ class MessagesThinkingLost(Fault):
                 yield event
 
 
+class MessagesFinishReason(Fault):
+    """The translation hands on a word that this API does not have."""
+
+    name = "messages-finish-reason"
+    summary = "stop_reason of whole answers of /v1/messages is the chat route's `stop`, not `end_turn`"
+
+    def body(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
+        """In whole answers."""
+        untranslated = path == MESSAGES and body.get("stop_reason") == "end_turn"
+        return {**body, "stop_reason": "stop"} if untranslated else body
+
+
 class MessageBlocksOverlap(Fault):
     """The next block is opened before the last one is closed."""
 

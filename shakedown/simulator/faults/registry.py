@@ -59,6 +59,7 @@ _ALL: tuple[type[Fault], ...] = (
     anthropic.CountTokensDiffers,
     anthropic.MessagesUsageDiffers,
     anthropic.MessagesThinkingLost,
+    anthropic.MessagesFinishReason,
     anthropic.MessageBlocksOverlap,
     load.SlowFirstToken,
     load.SlowDecode,
