@@ -32,6 +32,12 @@ def test_ssh_never_asks_and_keeps_its_connection() -> None:
     assert argv[-3:] == ["--", "aurora@10.1.230.180", "exec sh -c id"]
 
 
+def test_the_home_folder_of_a_config_is_expanded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/home/aurora")
+    argv = OpenSSH("aurora@spark-a", config="~/.ssh/sparks").argv("true")
+    assert argv[:3] == ["ssh", "-F", "/home/aurora/.ssh/sparks"]
+
+
 def test_a_destination_cannot_be_an_option() -> None:
     with pytest.raises(NodeUnreachableError, match="is an option of ssh"):
         OpenSSH("-oProxyCommand=id")

@@ -48,14 +48,15 @@ def _healthy(deployment: Deployment) -> bool:
 
 def _raylets(deployment: Deployment) -> dict[str, bool]:
     answers: dict[str, bool] = {}
-    silent: list[str] = []
+    silent: dict[str, str] = {}
     for node in deployment.node:
         try:
             answers[node.name] = _has_raylet(deployment, node)
         except (NodeUnreachableError, OSError) as error:
-            silent.append(f"{node.name}: {error}")
+            silent[node.name] = str(error)
     if silent:
-        raise NodeUnreachableError("declared, but not reachable:\n" + "\n".join(silent))
+        each = "\n".join(f"{name}: {why}" for name, why in silent.items())
+        raise NodeUnreachableError(f"declared, but not reachable: {', '.join(silent)}\n{each}")
     return answers
 
 

@@ -96,7 +96,7 @@ class OpenSSH(Transport):
         if destination.startswith("-"):
             raise NodeUnreachableError(f"{destination!r} is an option of ssh, not a destination")
         self._destination = destination
-        self._config = config
+        self._config = str(Path(config).expanduser()) if config else None  # no shell will expand a `~`
         self._sudo = sudo
 
     def argv(self, script: str) -> list[str]:
