@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping
 
 import jsonschema
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -73,36 +72,8 @@ def test_extraction_keys_satisfy_their_own_schema_and_stand_in_the_text(seed: in
 
 @given(SEEDS)
 @settings(max_examples=60, deadline=None)
-def test_calls_satisfy_the_declaration_of_their_function(seed: int) -> None:
-    for item in items("tool-call", seed):
-        assert isinstance(item.key, Mapping)
-        declared = {tool["function"]["name"]: tool["function"]["parameters"] for tool in item.tools or ()}
-        jsonschema.validate(item.key["arguments"], declared[item.key["name"]])
-        assert all(str(value) in question(item) for value in item.key["arguments"].values())
-        assert 1 <= len(declared) <= 3
-
-
-@given(SEEDS)
-@settings(max_examples=60, deadline=None)
-def test_a_tool_result_holds_the_key_and_the_request_does_not(seed: int) -> None:
-    for item in items("tool-result", seed):
-        assert [message["role"] for message in item.messages] == ["user", "assistant", "tool"]
-        assert str(item.key) in question(item)
-        assert str(item.key) not in item.messages[0]["content"]
-        assert item.messages[1]["tool_calls"][0]["id"] == item.messages[2]["tool_call_id"]
-
-
-@given(SEEDS)
-@settings(max_examples=60, deadline=None)
 def test_recall_asks_for_what_an_earlier_turn_said(seed: int) -> None:
     for item in items("recall", seed):
         said = [str(message["content"]) for message in item.messages[:-1]]
         assert sum(f"is {item.key}." in text for text in said) == 1
         assert str(item.key) not in question(item)
-
-
-@pytest.mark.parametrize("family", ["tool-abstention"])
-def test_tools_of_an_abstention_do_not_fit(family: str) -> None:
-    for item in generate(family, seed=3, n=40):
-        assert item.tools
-        assert not any(tool["function"]["name"] in question(item) for tool in item.tools)

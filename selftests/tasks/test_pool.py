@@ -77,14 +77,3 @@ def test_text_parts_are_read_like_text() -> None:
     answer = solve([{"role": "user", "content": parts}])
     assert answer is not None
     assert grade(item, answer).right
-
-
-def test_a_request_for_a_tool_that_is_not_offered_is_declined() -> None:
-    wanted = generate("tool-call", seed=5, n=1)[0]
-    name = wanted.key["name"] if isinstance(wanted.key, dict) else ""
-    others = [t for item in generate("tool-call", seed=6, n=20) for t in item.tools or ()]
-    offered = [tool for tool in others if tool["function"]["name"] != name][:1]
-    answer = solve(wanted.messages, offered)
-    assert answer is not None
-    assert not answer.tool_calls
-    assert "cannot" in answer.content

@@ -16,13 +16,18 @@ from shakedown.serving.tasks.exact_word import ExactWord
 from shakedown.serving.tasks.extraction import Extraction
 from shakedown.serving.tasks.item import Answer, Family, Item, Key, Message, Miss, Tool, Unparsable, Verdict
 from shakedown.serving.tasks.needle import Needle
+from shakedown.serving.tasks.parallel_calls import ParallelCalls
 from shakedown.serving.tasks.randomness import stream
 from shakedown.serving.tasks.recall import Recall
 from shakedown.serving.tasks.reverse import Reverse
-from shakedown.serving.tasks.tool_call import ToolAbstention, ToolResult, ToolUse
+from shakedown.serving.tasks.tool_abstention import NoFittingTool, ToolAbstention
+from shakedown.serving.tasks.tool_result import ToolResult
+from shakedown.serving.tasks.tool_use import ToolUse
 
 _ALL: tuple[Family, ...] = (
     ToolUse(),
+    ParallelCalls(),
+    NoFittingTool(),
     ToolAbstention(),
     ToolResult(),
     Arithmetic(),
