@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 
 from shakedown.errors import CatalogueError
 from shakedown.outcomes import Finding, Severity
@@ -45,8 +45,11 @@ class Entry(BaseModel):
         cause: why it happens.
         remedy: what to do, commands included; printed, never run.
         sources: public documentation, issue or code.
-        status: how a fault is found: ``checked`` before launch, ``predicted``, ``watched`` for, ``unknowable``.
-        signatures: log lines.
+        status: how a fault is found. ``checked``: a check finds it before the launch. ``predicted``: a check computes
+            it from what is there before. ``watched``: it shows only while the launch goes on. ``unknowable``: neither a
+            check nor any log of a launch tells it from other faults.
+        seen_in: which log or counter shows it while the launch goes on; always there where the status is ``watched``.
+        signatures: lines of these logs.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -61,7 +64,14 @@ class Entry(BaseModel):
     remedy: Text
     sources: Annotated[tuple[Text, ...], Field(min_length=1)]
     status: Literal["checked", "predicted", "watched", "unknowable"] = "checked"
+    seen_in: Text | None = None
     signatures: tuple[Signature, ...] = ()
+
+    @model_validator(mode="after")
+    def _says_where_to_watch(self) -> Entry:
+        if self.status == "watched" and self.seen_in is None:
+            raise ValueError("status watched, but seen_in does not say which log or counter shows it")
+        return self
 
     def finding(
         self, *, found: str, expected: str, node: str | None = None, severity: Severity | None = None
