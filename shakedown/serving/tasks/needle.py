@@ -6,30 +6,59 @@ import random
 import re
 from collections.abc import Sequence
 
+from shakedown.serving.tasks.haystack import PAGE, haystack, off_page, on_page
 from shakedown.serving.tasks.item import Answer, MaxTokens, Message, Question, Tool, ask, last_turn
 from shakedown.serving.tasks.randomness import nonce
 from shakedown.serving.tasks.reading import bare_text
-from shakedown.serving.tasks.template import first_match, templates
-from shakedown.serving.tasks.words import CITIES, NAMES, WORDS
+from shakedown.serving.tasks.template import templates
 
-_KINDS = ("secret code", "access code", "password", "launch code", "secret key", "magic word")
-_SLOTS = {"text": ".+", "kind": "|".join(_KINDS)}
-_TEMPLATES = templates(
-    _SLOTS,
-    what="{text}\n\nWhat is the {kind}?",
-    what_only="{text}\n\nWhat is the {kind}? Answer with the {kind} only.",
-    tell="{text}\n\nTell me the {kind}.",
-    find="{text}\n\nFind the {kind} in the text and reply with it only.",
-    which="{text}\n\nWhich {kind} is given in the text?",
-    mentioned="{text}\n\nWhat is the {kind} mentioned above? Reply with only the {kind}.",
-    state="Read this text.\n\n{text}\n\nState the {kind}.",
+_KINDS = (
+    "secret code",
+    "access code",
+    "password",
+    "launch code",
+    "secret key",
+    "magic word",
+    "door code",
+    "vault code",
+    "recovery code",
+    "license key",
+    "entry code",
+    "backup key",
 )
-_FACTS = ("The {kind} is {nonce}.", "Remember: the {kind} is {nonce}.", "Note that the {kind} is {nonce}.")
+_TEMPLATES = templates(
+    {"kind": "|".join(_KINDS)},
+    what=PAGE + "\n\nWhat is the {kind}?",
+    what_only=PAGE + "\n\nWhat is the {kind}? Answer with the {kind} only.",
+    tell=PAGE + "\n\nTell me the {kind}.",
+    find=PAGE + "\n\nFind the {kind} in the text and reply with it only.",
+    which=PAGE + "\n\nWhich {kind} is given in the text?",
+    mentioned=PAGE + "\n\nWhat is the {kind} mentioned above? Reply with only the {kind}.",
+    state="Read this text.\n\n" + PAGE + "\n\nState the {kind}.",
+    first="What is the {kind} in this text?\n\n" + PAGE,
+    search="Search the following text for the {kind} and give it back.\n\n" + PAGE,
+    according=PAGE + "\n\nAccording to the text, what is the {kind}?",
+    hidden="A {kind} is hidden in the text below.\n\n" + PAGE + "\n\nWhat is it?",
+    please="Here is a note.\n\n" + PAGE + "\n\nPlease give me the {kind} from it.",
+)
+_FACTS = (
+    "The {kind} is {nonce}.",
+    "Remember: the {kind} is {nonce}.",
+    "Note that the {kind} is {nonce}.",
+    "For the record, the {kind} is {nonce}.",
+    "Here is the {kind}: {nonce}.",
+    "By the way, the {kind} is now {nonce}.",
+    "Yesterday they set the {kind} to {nonce}.",
+)
+_STATED = {kind: re.compile(rf"\b[Tt]he {kind}(?: is| is now|:| to) ([A-Za-z0-9]+)\.") for kind in _KINDS}
 _DEPTHS = ("start", "middle", "end")
 
 
 class Needle:
-    """Short haystacks of about 150 to 700 tokens, the needle at the start, in the middle or at the end."""
+    """Haystacks of 150 to 800 tokens, one in five of up to 3,000; the needle at the start, in the middle or at the end.
+
+    In half of them a needle of another kind lies elsewhere.
+    """
 
     name = "needle"
     max_tokens = MaxTokens(thinking=1024, plain=256)
@@ -38,24 +67,27 @@ class Needle:
     def make(self, template: str, rng: random.Random) -> Question:
         """Sentences with the needle at the depth that the name of the template says."""
         phrasing, _, depth = template.rpartition("-")
-        kind, secret = rng.choice(_KINDS), nonce(rng)
-        sentences = [_sentence(rng) for _ in range(rng.randint(9, 40))]
+        kind, other = rng.sample(_KINDS, 2)
+        secret = nonce(rng)
+        sentences = haystack(rng)
+        if rng.random() < 0.5:
+            sentences.insert(rng.randrange(len(sentences)), _fact(other, nonce(rng), rng))
         place = {"start": 1, "middle": len(sentences) // 2, "end": len(sentences) - 1}[depth]
-        sentences.insert(place, rng.choice(_FACTS).format(kind=kind, nonce=secret))
-        text = _TEMPLATES[phrasing].render({"text": " ".join(sentences), "kind": kind})
+        sentences.insert(place, _fact(kind, secret, rng))
+        text = on_page(_TEMPLATES[phrasing].render({"kind": kind}), " ".join(sentences))
         return Question(template, ask(text), secret)
 
     def solve(self, messages: Sequence[Message], tools: Sequence[Tool]) -> Answer | None:  # noqa: ARG002 - Family
         """What the text says it is."""
         turn = last_turn(messages)
-        found = first_match(_TEMPLATES.values(), turn) if turn else None
+        found = off_page(_TEMPLATES, turn) if turn else None
         if found is None:
             return None
-        kind, text = found[1]["kind"], found[1]["text"]
-        fact = re.search(rf"\b[Tt]he {kind} is ([A-Za-z0-9]+)\.", text)
+        _, values, page = found
+        fact = _STATED[values["kind"]].search(page)
         if fact is None:
             return None
-        return Answer(thinking=f"The text says that the {kind} is {fact[1]}.", content=fact[1])
+        return Answer(thinking=f"The {values['kind']} is {fact[1]}.", content=fact[1])
 
     def read(self, answer: Answer) -> str:
         """The content, or the one word that could be a nonce if the model answers in a sentence."""
@@ -65,15 +97,5 @@ class Needle:
         return coded[0] if len(coded) == 1 else text
 
 
-def _sentence(rng: random.Random) -> str:
-    a, b, c = rng.sample(WORDS, 3)
-    return rng.choice(
-        (
-            f"The {a} {b} is near the {c}.",
-            f"{rng.choice(NAMES)} went to {rng.choice(CITIES)} with a {a} and a {b}.",
-            f"Every {a} needs a {b}.",
-            f"In {rng.choice(CITIES)} the {a} was closed for {rng.randint(2, 90)} days.",
-            f"They built a {a} {b} in {rng.randint(1800, 2030)}.",
-            f"{rng.choice(NAMES)} told {rng.choice(NAMES)} about the {a} of the {b}.",
-        )
-    )
+def _fact(kind: str, secret: str, rng: random.Random) -> str:
+    return rng.choice(_FACTS).format(kind=kind, nonce=secret)

@@ -15,6 +15,7 @@ from shakedown.serving.tasks.counting import Counting
 from shakedown.serving.tasks.exact_word import ExactWord
 from shakedown.serving.tasks.extraction import Extraction
 from shakedown.serving.tasks.item import Answer, Family, Item, Key, Message, Miss, Tool, Unparsable, Verdict
+from shakedown.serving.tasks.multi_needle import MultiNeedle
 from shakedown.serving.tasks.needle import Needle
 from shakedown.serving.tasks.parallel_calls import ParallelCalls
 from shakedown.serving.tasks.randomness import stream
@@ -36,6 +37,7 @@ _ALL: tuple[Family, ...] = (
     LineCopy(),
     Reverse(),
     Needle(),
+    MultiNeedle(),
     Extraction(),
     Counting(),
     Recall(),
