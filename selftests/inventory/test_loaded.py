@@ -19,7 +19,7 @@ from shakedown.inventory.schema import TABLES
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "deployment.example.toml"
 TARGET = ("node", "namespace")
-SAID_IN_COMMENTS = {("node", "local"), TARGET, (*TARGET, "pid"), (*TARGET, "started")}
+SAID_IN_COMMENTS = {("serve", "kv_cache_memory_gib"), ("node", "local"), TARGET, (*TARGET, "pid"), (*TARGET, "started")}
 EXPLAINED_ABOVE = {"ssh", "ray_head", "ray_worker", "serve", "metric", "subnets", "min"}
 
 

@@ -41,6 +41,8 @@ def write(path: Path, nodes: tuple[RunningNode, ...], port: int) -> None:
                 "port": network.API_PORT,
                 "log": server.LOG,
                 "tensor_parallel": len(nodes),
+                "kv_cache_memory_gib": server.KV_CACHE_BYTES / 2**30,
+                "enforce_eager": True,
                 "reasoning_parser": server.PARSERS["reasoning"],
                 "tool_call_parser": server.PARSERS["tool_call"],
             },

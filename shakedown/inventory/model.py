@@ -132,6 +132,10 @@ class Serve(Section):
     Attributes:
         base_url: where this machine reaches the server; no ``/v1``.
         port: what the server listens on, on the head; the port of ``base_url`` unless given.
+        gpu_memory_utilization: share of each accelerator's memory; on CPU, of the machine's.
+        kv_cache_memory_gib: ``--kv-cache-memory-bytes`` of one rank in GiB; then the share above decides nothing.
+        kv_cache_dtype, load_format, enforce_eager: as given to the engine.
+        max_num_seqs, max_num_batched_tokens: as given to the engine; None where its own defaults stand.
         thinking_switch: argument of the chat template that turns thinking on and off; ``none`` where there is none:
             then a model with a reasoning parser always thinks, and one without never does.
     """
@@ -146,6 +150,12 @@ class Serve(Section):
     tensor_parallel: PositiveInt = 1
     pipeline_parallel: PositiveInt = 1
     gpu_memory_utilization: Fraction = 0.9
+    kv_cache_memory_gib: PositiveFloat | None = None
+    kv_cache_dtype: Name = "auto"
+    max_num_seqs: PositiveInt | None = None
+    max_num_batched_tokens: PositiveInt | None = None
+    enforce_eager: bool = False
+    load_format: Name = "auto"
     reasoning_parser: Name | None = None
     tool_call_parser: Name | None = None
     thinking_switch: Literal["enable_thinking", "thinking", "none"] = "enable_thinking"

@@ -20,7 +20,17 @@ class Profile(BaseModel):
         label: printed in capitals wherever a result could be mistaken for one of real machines.
         fabric_mtu: smallest MTU of the fabric NIC, bytes.
         fabric_speed_mbps: link speed that sysfs must give, Mb/s; None where it means nothing (veth).
-        memory_headroom_gib: memory that must be available before a launch beyond the weights of one rank, GiB.
+        unified_memory: whether CPU and accelerators share one memory; None where nvidia-smi is to tell.
+        memory_headroom_gib: memory that must stay free on a node at the worst moment of a start, GiB.
+        system_memory_gib: what operating system and driver hold of the accelerator's memory when nothing runs, GiB.
+        rank_overhead_gib: what a rank takes beyond its share: its process, CUDA context, NCCL, Ray's daemons; GiB.
+        cuda_graphs_gib: what the CUDA graphs of a rank take, GiB.
+        batched_tokens_max: largest ``max_num_batched_tokens`` that is not reported; None for any.
+        tenant_gib: memory of a process that is none of Ray or the engine, from which on it is reported, GiB.
+        swap_used_gib: swap in use that is reported, GiB.
+        shm_gib: smallest size of ``/dev/shm`` where Ray and the engine run, GiB.
+        busy_clock_mhz: SM clock below which a busy GPU is not at its speed, MHz; None where it depends.
+        disk_full_percent: use of Ray's file system from which on Ray refuses to write, per cent.
         clock_skew_warn_s: difference between the clocks of two nodes that is reported, s.
         clock_skew_fail_s: difference between the clocks of two nodes that fails, s.
         roofline_tokens_per_s: rate of a single stream that the hardware cannot exceed with any model it is meant for,
@@ -33,7 +43,17 @@ class Profile(BaseModel):
     label: Literal["EMBEDDED", "SIMULATED"] | None = None
     fabric_mtu: PositiveInt
     fabric_speed_mbps: PositiveInt | None = None
+    unified_memory: bool | None = None
     memory_headroom_gib: PositiveFloat
+    system_memory_gib: PositiveFloat
+    rank_overhead_gib: PositiveFloat
+    cuda_graphs_gib: PositiveFloat
+    batched_tokens_max: PositiveInt | None = None
+    tenant_gib: PositiveFloat
+    swap_used_gib: PositiveFloat
+    shm_gib: PositiveFloat
+    busy_clock_mhz: PositiveInt | None = None
+    disk_full_percent: PositiveFloat
     clock_skew_warn_s: PositiveFloat
     clock_skew_fail_s: PositiveFloat
     roofline_tokens_per_s: PositiveFloat | None = None
