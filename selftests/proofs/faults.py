@@ -17,6 +17,10 @@ FAULTS: tuple[Fault, ...] = (
 
 CLEAN: tuple[Clean, ...] = (
     *(Clean(f"clean-bundle-{stage}", "bundle", "infra", stage, healthy("bundle", stage)) for stage in Stage),
+    *(
+        Clean(f"clean-gb10-{stage}", "bundle", "infra", stage, healthy("bundle", stage, "gb10"))
+        for stage in (Stage.HOSTS, Stage.RAY)
+    ),
     Clean("clean-simulator-serving", "simulator", "serving", "serving", healthy("simulator", Stage.SERVING)),
     Clean("clean-simulator-perf", "simulator", "perf", "serving", healthy("simulator", Stage.SERVING), baseline=True),
     *(

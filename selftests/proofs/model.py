@@ -10,6 +10,9 @@ from shakedown.nodes.evidence import Evidence
 
 Mechanism = Literal["bundle", "simulator", "embedded"]
 
+Pair = Literal["embedded", "gb10"]
+"""Whose recorded answers a bundle holds: those of plain embedded nodes, or of nodes dressed as GB10 machines."""
+
 
 @dataclass(frozen=True)
 class Fault:
@@ -25,6 +28,7 @@ class Fault:
         inject: for ``bundle``: changes the healthy evidence in place.
         options: further pytest options of the run.
         baseline: perf: record a baseline from a clean run first.
+        pair: for ``bundle``: whose healthy evidence is changed.
     """
 
     name: str
@@ -36,6 +40,7 @@ class Fault:
     inject: Callable[[Evidence], None] | None = None
     options: tuple[str, ...] = ()
     baseline: bool = False
+    pair: Pair = "embedded"
 
     def __post_init__(self) -> None:
         if len(self.companions) > 3:

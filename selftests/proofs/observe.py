@@ -12,7 +12,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from selftests.proofs.model import Clean, Fault, Mechanism
+from selftests.proofs.gb10 import costume
+from selftests.proofs.model import Clean, Fault, Mechanism, Pair
 from shakedown.embedded.up import Options, start
 from shakedown.nodes.evidence import Evidence
 from shakedown.outcomes import Stage
@@ -66,11 +67,19 @@ def observe_clean(clean: Clean, workdir: Path) -> Observation:
     return _observation(results, text, time.monotonic() - began)
 
 
-def healthy(mechanism: Mechanism, stage: Stage) -> tuple[str, ...]:
+def healthy(mechanism: Mechanism, stage: Stage, pair: Pair = "embedded") -> tuple[str, ...]:
     """The pytest options that choose the healthy deployment of a mechanism."""
     if mechanism == "bundle":
-        return ("--deployment", str(SIMULATED_FILE), "--replay", str(bundle_of(stage)))
+        file, bundle = _recorded(pair, stage)
+        return ("--deployment", str(file), "--replay", str(bundle))
     return ("--deployment", "simulated" if mechanism == "simulator" else "embedded", "--stage", stage)
+
+
+def _recorded(pair: Pair, stage: Stage) -> tuple[Path, Path]:
+    """Deployment file and healthy bundle of a recorded pair."""
+    if pair == "gb10":
+        return costume.FILE, costume.bundle_of(stage)
+    return SIMULATED_FILE, bundle_of(stage)
 
 
 def _record_baseline(suite: str, options: Sequence[str], workdir: Path) -> tuple[str, ...]:
@@ -105,7 +114,8 @@ def run_suite(suite: str, options: Sequence[str], workdir: Path) -> tuple[str, R
 @contextmanager
 def _faulty(fault: Fault, workdir: Path) -> Iterator[list[str]]:
     if fault.mechanism == "bundle":
-        yield ["--deployment", str(SIMULATED_FILE), "--replay", str(_changed_bundle(fault, workdir))]
+        file, bundle = _recorded(fault.pair, Stage(fault.stage))
+        yield ["--deployment", str(file), "--replay", str(_changed_bundle(fault, bundle, workdir))]
     elif fault.mechanism == "simulator":
         yield [*healthy(fault.mechanism, Stage.SERVING), "--simulate", fault.name]
     else:
@@ -114,9 +124,9 @@ def _faulty(fault: Fault, workdir: Path) -> Iterator[list[str]]:
             yield ["--deployment", str(running.file)]
 
 
-def _changed_bundle(fault: Fault, workdir: Path) -> Path:
+def _changed_bundle(fault: Fault, bundle: Path, workdir: Path) -> Path:
     assert fault.inject is not None, f"{fault.name}: a bundle fault changes the evidence"
-    evidence = Evidence.load(bundle_of(Stage(fault.stage)))
+    evidence = Evidence.load(bundle)
     fault.inject(evidence)
     file = workdir / "changed.json.gz"
     evidence.save(file)

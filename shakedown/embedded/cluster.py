@@ -60,7 +60,7 @@ def environment(node: RunningNode, shape: Shape, slow_load_s: float) -> dict[str
         variables["VLLM_HOST_IP"] = node.plan.fabric
     if role in shape.monitor_off_on:
         variables["RAY_memory_monitor_refresh_ms"] = "0"
-    return variables
+    return variables | node.plan.variables
 
 
 def form(nodes: tuple[RunningNode, ...], shape: Shape, slow_load_s: float, tell: Callable[[str], None]) -> None:

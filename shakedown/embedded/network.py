@@ -7,7 +7,7 @@ meet those of the machine. The management network is taken from 198.18.0.0/15, w
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from ipaddress import IPv4Network
 from pathlib import Path
 from typing import Literal
@@ -34,6 +34,7 @@ class NodePlan:
         fabric_up: whether the fabric NIC is set up.
         isolated: whether the management network keeps the node from the other one, as a private VLAN does.
         taken_port: a TCP port on which something of no use listens.
+        variables: further environment variables of `ray start`; they go before those of every node.
     """
 
     name: str
@@ -45,6 +46,7 @@ class NodePlan:
     fabric_up: bool = True
     isolated: bool = False
     taken_port: int | None = None
+    variables: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
