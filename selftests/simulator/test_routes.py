@@ -141,7 +141,7 @@ async def test_a_message_with_a_tool() -> None:
     ("fields", "reason", "sequence"),
     [
         ({"max_tokens": 4}, "max_tokens", None),
-        ({"stop_sequences": ["386"]}, "stop_sequence", "386"),
+        ({"stop_sequences": ["803"]}, "stop_sequence", "803"),
         ({"thinking": {"type": "disabled"}}, "end_turn", None),
     ],
 )

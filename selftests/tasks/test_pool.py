@@ -58,7 +58,8 @@ def test_the_budget_covers_the_solution_with_room(family: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "Hello", "What is 1234 + 5?", "What is love?", "Reverse the string .", "Repeat this nonce: ", "Count."]
+    "text",
+    ["", "Hello", "What is 12345 + 5?", "What is love?", "Reverse the string .", "Repeat this nonce: ", "Count."],
 )
 def test_other_prompts_are_not_recognised(text: str) -> None:
     assert solve([{"role": "user", "content": text}]) is None

@@ -30,8 +30,9 @@ THOUGHT = ("arithmetic", "exact-word", "reverse", "nonce")
 NONCES = 32
 """In flight at the same time: enough to fill a batch on any deployment, few enough to be answered in seconds."""
 
-CUT_AFTER = 16
-"""Tokens after which thinking is cut off; no model thinks an addition to its end in so few."""
+CUT_AFTER = 5
+"""Tokens after which thinking is cut off; no model thinks an addition to its end in so few: a sum of single digits that
+is written down once (``5+3=8``) takes as many."""
 
 FRESH = 1_000_000
 """Second stages draw their items from a seed of their own, so that no item is asked twice."""
