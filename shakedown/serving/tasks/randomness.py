@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from shakedown.serving.tasks.words import ALPHANUMERIC
+from shakedown.serving.tasks.words import ALPHANUMERIC, LETTERS
 
 
 def stream(*parts: object) -> random.Random:
@@ -15,3 +15,16 @@ def stream(*parts: object) -> random.Random:
 def nonce(rng: random.Random, length: int = 12) -> str:
     """Letters and digits that no text in the world contains; 12 of them carry 71 bits."""
     return "".join(rng.choices(ALPHANUMERIC, k=length))
+
+
+def letters(rng: random.Random, shortest: int, longest: int) -> str:
+    """Lower-case letters that make no word."""
+    return "".join(rng.choices(LETTERS, k=rng.randint(shortest, longest)))
+
+
+def syllables(rng: random.Random, fewest: int, most: int) -> str:
+    """A word that no dictionary has and everybody can say: ``tomiva``, ``renkol``."""
+    return "".join(
+        rng.choice("bdfghjklmnprstvwz") + rng.choice("aeiou") + rng.choice(("", "", "l", "n", "r", "s"))
+        for _ in range(rng.randint(fewest, most))
+    )

@@ -6,9 +6,10 @@ import random
 from collections.abc import Sequence
 
 from shakedown.serving.tasks.item import Answer, MaxTokens, Message, Question, Tool, ask, last_turn
+from shakedown.serving.tasks.randomness import letters
 from shakedown.serving.tasks.reading import concluding_word
 from shakedown.serving.tasks.template import first_match, templates
-from shakedown.serving.tasks.words import LETTERS, WORDS
+from shakedown.serving.tasks.words import WORDS
 
 _SHORT_WORDS = tuple(word for word in WORDS if len(word) <= 6)
 _TEMPLATES = templates(
@@ -21,6 +22,10 @@ _TEMPLATES = templates(
     what="What is {text} spelled backwards?",
     letters="Write the letters of {text} in reverse order.",
     only="Reverse the string '{text}'. Answer with the reversed string only.",
+    please="Please reverse the letters of {text}.",
+    can="Can you write {text} backwards?",
+    read="How does {text} read from right to left?",
+    result="Give me the reverse of {text}, nothing else.",
 )
 
 
@@ -35,7 +40,7 @@ class Reverse:
         """A short word, or as often letters that make none; never a palindrome, which a copy would answer."""
         text = rng.choice(_SHORT_WORDS)
         while rng.random() < 0.5 or text == text[::-1]:
-            text = "".join(rng.choices(LETTERS, k=rng.randint(4, 6)))
+            text = letters(rng, 4, 6)
         return Question(template, ask(_TEMPLATES[template].render({"text": text})), text[::-1])
 
     def solve(self, messages: Sequence[Message], tools: Sequence[Tool]) -> Answer | None:  # noqa: ARG002 - Family
