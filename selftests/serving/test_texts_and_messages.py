@@ -46,7 +46,7 @@ def test_right_answers_of_the_pool_are_healthy(family: str) -> None:
     for item in generate(family, seed=11, n=60):
         answer = solve(item.messages, item.tools)
         assert answer is not None
-        assert list(degeneration.signs(answer.content)) == []
+        assert list(degeneration.signs(answer.content, str(item.messages[-1]["content"]))) == []
         assert list(degeneration.signs(answer.thinking)) == []
 
 

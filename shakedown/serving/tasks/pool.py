@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 
 from shakedown.serving.tasks.arithmetic import Arithmetic
-from shakedown.serving.tasks.copying import LineCopy, NonceCopy
+from shakedown.serving.tasks.copying import LineCopy, NonceCopy, RepeatsCopy
 from shakedown.serving.tasks.counting import Counting
 from shakedown.serving.tasks.exact_word import ExactWord
 from shakedown.serving.tasks.extraction import Extraction
@@ -34,6 +34,7 @@ _ALL: tuple[Family, ...] = (
     Arithmetic(),
     ExactWord(),
     NonceCopy(),
+    RepeatsCopy(),
     LineCopy(),
     Reverse(),
     Needle(),
