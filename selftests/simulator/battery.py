@@ -31,7 +31,7 @@ ANTHROPIC = {"model": MODEL, "max_tokens": 300}
 LONG = {"messages": [{"role": "user", "content": "x " * 4000}]}
 SPARED = {"messages": [{"role": "user", "content": "Reply with exactly the word Lemon."}]}
 EXTRACTION = item_body(generate("extraction", seed=1, n=1)[0])
-COMPUTED = [item_body(item) for item in generate("counting", seed=1, n=20)]
+COMPUTED = [item_body(item) for item in generate("counting", seed=7, n=20)]
 NONCES = ("412859370164", "935027718463")
 TOOL = item_body(tool_item())
 TEXT = "naïve 東京 🚀"
@@ -43,8 +43,8 @@ REQUESTS: dict[str, tuple[str, dict[str, Any]]] = {
     "thinking stream": (CHAT, {**SPARED, **USAGE}),
     "plain": (CHAT, {**SPARED, **OFF}),
     "plain stream": (CHAT, {**SPARED, **OFF, **USAGE}),
-    "cut off": (CHAT, {**SPARED, "max_tokens": 8}),
-    "cut off stream": (CHAT, {**SPARED, **USAGE, "max_tokens": 8}),
+    "cut off": (CHAT, {**SPARED, "max_tokens": 4}),
+    "cut off stream": (CHAT, {**SPARED, **USAGE, "max_tokens": 4}),
     "tool": (CHAT, {**TOOL, **OFF}),
     "tool stream": (CHAT, {**TOOL, **OFF, **USAGE}),
     "tool thinking stream": (CHAT, {**TOOL, **USAGE}),
