@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 
-import jsonschema
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -57,17 +55,6 @@ def test_counting(seed: int) -> None:
     for item in items("counting", seed):
         start, stop = map(int, re.findall(r"\d+", question(item)))
         assert [int(number) for number in str(item.key).split(", ")] == list(range(start, stop + 1))
-
-
-@given(SEEDS)
-@settings(max_examples=60, deadline=None)
-def test_extraction_keys_satisfy_their_own_schema_and_stand_in_the_text(seed: int) -> None:
-    for item in items("extraction", seed):
-        assert isinstance(item.key, Mapping)
-        assert item.response_schema is not None
-        jsonschema.validate(item.key, item.response_schema)
-        assert all(str(value) in question(item) for value in item.key.values())
-        assert all(name in question(item) for name in item.key)
 
 
 @given(SEEDS)

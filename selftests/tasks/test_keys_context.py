@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import random
+from collections.abc import Iterator, Mapping
 
+import jsonschema
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shakedown.serving.tasks import Answer, Item, generate, grade
+from shakedown.serving.tasks import Answer, Item, generate, grade, solve
+from shakedown.serving.tasks.facts import FACTS, SENTENCES, UNKNOWN
 from shakedown.serving.tasks.haystack import PAGE, haystack, off_page
 from shakedown.serving.tasks.template import Template
 
@@ -67,3 +71,49 @@ def test_a_phrasing_is_found_around_any_page() -> None:
     page = "A sentence. " * 20
     assert off_page({"t": template}, page + "\n\nWhat is the word?") == (template, {"kind": "word"}, page)
     assert off_page({"t": template}, page + " What is the word?") is None
+
+
+@given(SEEDS)
+@settings(max_examples=60, deadline=None)
+def test_extraction_keys_satisfy_their_own_schema_and_stand_in_the_text(seed: int) -> None:
+    for item in items("extraction", seed):
+        assert isinstance(item.key, Mapping)
+        assert item.response_schema is not None
+        jsonschema.validate(item.key, item.response_schema)
+        assert list(item.response_schema["required"]) == list(item.key)
+        assert 1 <= len(item.key) <= 5
+        for name, value in leaves(item.key):
+            assert name in question(item)
+            assert value is True or value is False or (UNKNOWN if value is None else str(value)) in question(item)
+
+
+def leaves(value: object, name: str = "") -> Iterator[tuple[str, object]]:
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from leaves(inner, key)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from leaves(inner, name)
+    else:
+        yield name, value
+
+
+def test_extraction_asks_for_values_of_every_type() -> None:
+    keys = [value for item in generate("extraction", seed=1, n=400) for value in dict(item.key).values()]  # type: ignore[arg-type]
+    assert {type(value) for value in keys} == {str, int, bool, list, dict, type(None)}
+
+
+def test_a_sentence_never_states_two_facts_under_one_key() -> None:
+    rng = random.Random(1)
+    for sentence in SENTENCES.values():
+        text = sentence.render({slot: fact.draw(rng) for slot, fact in FACTS.items()})
+        keys = [key for slot in sentence.match(text) or {} for key in FACTS[slot].keys]
+        assert len(set(keys)) == len(keys) > 0
+
+
+def test_a_key_that_the_sentence_does_not_state_is_not_answered() -> None:
+    asked = "Return JSON with keys {} from: Clara, aged 41, comes from Oslo."
+    answer = solve([{"role": "user", "content": asked.format("age, name")}])
+    assert answer is not None
+    assert json.loads(answer.content) == {"age": 41, "name": "Clara"}
+    assert solve([{"role": "user", "content": asked.format("age, street")}]) is None
