@@ -16,7 +16,11 @@ need ping iputils-ping "fabric reachability and MTU between nodes"
 need ssh openssh-client "reaches the nodes of a real deployment"
 # vLLM's CPU build compiles small kernels at run time.
 need g++ g++ "the embedded engine compiles a kernel when it starts"
-[ "${1:-}" != test ] || need sshd openssh-server "the suite's own tests attach to nodes over real ssh"
+if [ "${1:-}" = test ]; then
+    need sshd openssh-server "the suite's own tests attach to nodes over real ssh"
+    need sudo sudo "they read nodes as a user whom sudo trusts, and as one whom it does not"
+    need dockerd docker.io "they look into containers of a real Docker Engine"
+fi
 
 [ -n "$missing" ] || exit 0
 if [ "$(id -u)" -eq 0 ]; then as_root=""; else as_root="sudo"; fi
@@ -34,5 +38,7 @@ if [ ! -e "$policy" ]; then
 fi
 echo "Installing:$missing"
 $as_root env DEBIAN_FRONTEND=noninteractive apt-get update -qq
+# Some releases have docker's client in a package of its own.
+case $missing in *docker.io*) ! apt-cache show docker-cli >/dev/null 2>&1 || missing="$missing docker-cli" ;; esac
 # shellcheck disable=SC2086
 $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing

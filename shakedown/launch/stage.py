@@ -9,6 +9,7 @@ import httpx
 from shakedown.errors import NodeUnreachableError
 from shakedown.inventory.model import Deployment, Node
 from shakedown.nodes import container
+from shakedown.nodes.advice import advice
 from shakedown.nodes.procfs import each_process
 from shakedown.nodes.transport import transport_for
 from shakedown.outcomes import Stage
@@ -71,6 +72,5 @@ def _has_raylet(deployment: Deployment, node: Node) -> bool:
         return "raylet" in answer
     if deployment.container and container.down(done.stderr, deployment.container.name, node.name):
         return False
-    raise NodeUnreachableError(
-        f"`{argv[0]}` ended with {done.returncode}: {done.stderr.strip() or done.stdout.strip()}"
-    )
+    said = done.stderr.strip() or done.stdout.strip()
+    raise NodeUnreachableError(f"`{argv[0]}` ended with {done.returncode}: {said}{advice(said)}")

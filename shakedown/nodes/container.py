@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import re
 
-_DOWN = re.compile(r"No such container|container \S+ is (?:not running|paused|restarting)", re.IGNORECASE)
+_STATES: tuple[tuple[str, str], ...] = (
+    (r"No such container", "`docker ps -a` there lists the containers that there are; [container] names another"),
+    (r"container \S+ is paused", "`docker unpause {container}` there"),
+    (r"container \S+ is restarting", "`docker logs {container}` there says why it does not stay up"),
+    (r"container \S+ is not running", "`docker start {container}` there; `docker ps -a` lists the containers"),
+)
 
 
 def down(complaint: str, container: str, node: str) -> str | None:
@@ -15,9 +20,8 @@ def down(complaint: str, container: str, node: str) -> str | None:
         container: name that the deployment file declares.
         node: where.
     """
-    if not _DOWN.search(complaint):
-        return None
-    return (
-        f"container {container} does not run on {node} ({complaint.strip().splitlines()[-1]}): "
-        f"`docker start {container}` there; `docker ps -a` lists the containers that there are"
-    )
+    for pattern, remedy in _STATES:
+        if re.search(pattern, complaint, re.IGNORECASE):
+            said = complaint.strip().splitlines()[-1]
+            return f"container {container} does not run on {node} ({said}): {remedy.format(container=container)}"
+    return None

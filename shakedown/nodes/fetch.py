@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from shakedown.errors import NodeUnreachableError
+from shakedown.nodes.advice import advice
 from shakedown.nodes.answer import Answer, Command, Place
 from shakedown.nodes.framing import End, Frame, parse, script_of
 from shakedown.nodes.redact import redact
@@ -19,6 +20,10 @@ READY = "@ready"
 
 KILL_AFTER_S = 2
 """Seconds that a command in a container which ran past its limit has to end by itself, as on the machine."""
+
+ENTER_S = 5
+"""Seconds more that the machine allows a command in a container: docker needs a part of one to start it, and the limit
+inside must be the first to pass, so that nothing runs on when the answer is given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +46,14 @@ class Reach:
         In a container it has a limit of its own: what ends ``docker exec`` on the machine leaves running what that
         had started in the container.
         """
-        if command.place is Place.ENGINE and self.container:
+        if self.container and command.place is Place.ENGINE:
             limited = ["timeout", "-k", str(KILL_AFTER_S), str(command.limit_s), "sh", "-c", command.text]
             return self.container.wrap(f"exec {shlex.join(limited)}")
         return command.text
+
+    def limit_s(self, command: Command) -> int:
+        """Seconds after which the machine ends the command, or its way into the container."""
+        return command.limit_s + (ENTER_S if self.container and command.place is Place.ENGINE else 0)
 
 
 def round_trip(reach: Reach, commands: Sequence[Command], *, ahead: bool) -> Iterator[Answer]:
@@ -54,7 +63,7 @@ def round_trip(reach: Reach, commands: Sequence[Command], *, ahead: bool) -> Ite
         NodeUnreachableError: the node did not answer at all, or vanished half-way; answers that came are not lost.
         EvidenceError: a frame that is cut or garbled.
     """
-    script = script_of((reach.text(command), command.limit_s) for command in commands)
+    script = script_of((reach.text(command), reach.limit_s(command)) for command in commands)
     try:
         session = Session(reach.machine.argv(f"echo {READY}; exec sh -s"), commands[0].limit_s)
     except OSError as error:
@@ -79,6 +88,8 @@ def _timed(
     """Frames with the time at which the node went on (None if it never did), and the time at which they arrived."""
     waiting: tuple[Frame, float] | None = None
     for line, arrived in lines:
+        if not line.endswith(b"\n"):
+            break  # the connection broke in the middle of an answer; those before it are whole
         frame = parse(line)
         if waiting and frame:
             yield waiting[0], frame.time, waiting[1]
@@ -114,6 +125,7 @@ def _why(reach: Reach, session: Session, commands: Sequence[Command], received: 
     way = f"{reach.node} over {reach.machine}"
     if session.timed_out:
         return f"{way}: silent for too long at `{commands[received].key}`; the connection was ended"
+    said = session.farewell()
     if received == 0:
-        return f"{way} does not answer: {session.farewell()}"
-    return f"{way} vanished after {received} of {len(commands)} answers: {session.farewell()}"
+        return f"{way} does not answer: {said}{advice(said)}"
+    return f"{way} vanished after {received} of {len(commands)} answers: {said}"

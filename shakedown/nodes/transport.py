@@ -20,6 +20,12 @@ CONNECT_TIMEOUT_S = 10
 PERSIST_S = 60
 """How long a multiplexed connection waits for the next command; a new handshake costs about 0.4 s of processor."""
 
+ALIVE_EVERY_S = 5
+"""Seconds of silence after which ssh asks the far side for a sign of life; three without one, and it gives up.
+
+A machine that lost its power or its cable closes no connection: without this, a kept one would be used for minutes.
+"""
+
 PROC = Path("/proc")
 
 _LOGIN = ("PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8")
@@ -107,6 +113,7 @@ class OpenSSH(Transport):
             "ControlMaster": "auto",
             "ControlPath": control_path(self._destination, self._config),
             "ControlPersist": str(PERSIST_S),
+            "ServerAliveInterval": str(ALIVE_EVERY_S),
         }
         command = ["ssh", *(["-F", self._config] if self._config else [])]
         for key, value in options.items():

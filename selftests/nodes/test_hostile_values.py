@@ -1,0 +1,104 @@
+"""No value of a deployment file is ever run: neither one that the file may hold, nor one that it refuses."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import subprocess
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from selftests.inventory.files import GOOD
+from shakedown.inventory.load import load_deployment
+from shakedown.inventory.model import Deployment
+from shakedown.nodes.transport import DockerExec, Local
+from shakedown.nodes.views.node import commands
+
+MARK = "owned"
+FRAGMENTS = (
+    f"; touch {MARK};",
+    f"$(touch {MARK})",
+    f"`touch {MARK}`",
+    f"\ntouch {MARK}\n",
+    f"| touch {MARK} |",
+    f"& touch {MARK} &",
+    f">{MARK} ",
+    "'",
+    '"',
+    "\\",
+    "--",
+    "-x ",
+    "${IFS}",
+    "%s",
+    "*",
+    "x",
+)
+hostile = st.lists(st.sampled_from(FRAGMENTS), min_size=1, max_size=6).map("".join)
+
+PLACES: Mapping[str, Callable[[str], Mapping[str, Any]]] = {
+    "node.name": lambda text: {"node": {"name": text}},
+    "node.interface": lambda text: {"node": {"interface": text}},
+    "node.python": lambda text: {"node": {"python": text}},
+    "node.hcas": lambda text: {"node": {"hcas": (text,)}},
+    "container.name": lambda text: {"container": {"name": text}},
+    "model.path": lambda text: {"model": {"path": PurePosixPath(f"/{text}")}},
+    "model.served_name": lambda text: {"model": {"served_name": text}},
+    "ray.logs": lambda text: {"ray": {"logs": PurePosixPath(f"/{text}")}},
+    "serve.log": lambda text: {"serve": {"log": PurePosixPath(f"/{text}")}},
+}
+
+
+@cache
+def _good(folder: Path) -> Deployment:
+    file = folder / "deployment.toml"
+    file.write_text(GOOD + 'log = "/var/log/x"\n[container]\nname = "engine"\n')
+    return load_deployment(file)
+
+
+def with_value(good: Deployment, place: str, text: str) -> Deployment:
+    """The deployment with a value that its file might have been refused for."""
+    (section, fields), *_ = PLACES[place](text).items()
+    if section == "node":
+        head, *others = good.node
+        return good.model_copy(update={"node": (head.model_copy(update=fields), *others)})
+    return good.model_copy(update={section: getattr(good, section).model_copy(update=fields)})
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_no_command_of_a_view_runs_a_value(place: str, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Every command is given to a real shell that finds one program only: the one that would tell."""
+    folder = tmp_path_factory.mktemp("hostile")
+    (folder / "bin").mkdir()
+    (folder / "bin" / "touch").symlink_to(shutil.which("touch") or "touch")
+    good = _good(folder)
+
+    @settings(max_examples=12, deadline=None)
+    @given(hostile)
+    def holds(text: str) -> None:
+        deployment = with_value(good, place, text)
+        for node in deployment.node:
+            for command in commands(deployment, node):
+                subprocess.run(
+                    ["/bin/sh", "-c", command.text],
+                    cwd=folder,
+                    env={"PATH": str(folder / "bin")},
+                    stdin=subprocess.DEVNULL,
+                    capture_output=True,
+                    check=False,
+                    timeout=10,
+                )
+        assert not (folder / MARK).exists(), f"{place} was run by a command"
+
+    holds()
+
+
+@given(hostile)
+def test_the_name_of_a_container_stays_one_argument(text: str) -> None:
+    script = DockerExec(Local(), text).argv("id")[-1]
+    assert shlex.split(script) == ["docker", "exec", "-i", text, "sh", "-c", "id"]
