@@ -22,6 +22,7 @@ app = typer.Typer(
 app.command()(embedded.up)
 app.command()(embedded.down)
 app.command()(embedded.status)
+app.command()(faults.faults)
 app.command()(faults.explain)
 
 

@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 
 from selftests.proofs import record
-from selftests.proofs.claims import PAGE, current_page, declared_checks, unproved
+from selftests.proofs.claims import PAGE, current_page, unproved
 from selftests.proofs.faults import CLEAN, FAULTS, fault
 from selftests.proofs.model import Clean, Fault
 from selftests.proofs.observe import observe, observe_clean
 from shakedown.faults.catalogue import catalogue
+from shakedown.faults.checks import declared_checks
 
 REPRESENTATIVES = ("bundle-monitor-on-worker", "leaked-end-tag", "errors-under-load", "fabric-nic-down")
 

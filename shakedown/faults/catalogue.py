@@ -21,6 +21,7 @@ FOLDER = Path(__file__).parent / "catalogue"
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 Id = Annotated[str, StringConstraints(pattern=r"^[A-Z]{2,4}-\d{2}$")]
+Status = Literal["checked", "predicted", "watched", "unknowable"]
 
 
 class Signature(BaseModel):
@@ -63,7 +64,7 @@ class Entry(BaseModel):
     cause: Text
     remedy: Text
     sources: Annotated[tuple[Text, ...], Field(min_length=1)]
-    status: Literal["checked", "predicted", "watched", "unknowable"] = "checked"
+    status: Status = "checked"
     seen_in: Text | None = None
     signatures: tuple[Signature, ...] = ()
 
@@ -105,6 +106,11 @@ def catalogue(folder: Path = FOLDER) -> dict[str, Entry]:
                 raise CatalogueError(f"{file.name}: {entry.id} stands twice in the catalogue")
             entries[entry.id] = entry
     return entries
+
+
+def known_faults() -> list[Entry]:
+    """The entries of kind ``fault``, by id."""
+    return sorted((entry for entry in catalogue().values() if entry.kind == "fault"), key=lambda entry: entry.id)
 
 
 def lookup(id: str) -> Entry:
