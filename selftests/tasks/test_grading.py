@@ -26,6 +26,11 @@ NEEDLE = item("needle", "aB3dE6gH9kLm")
 OBJECT = item("extraction", {"name": "Clara", "age": 41})
 CALL = item("tool-call", {"name": "set_timer", "arguments": {"minutes": 5}})
 COUNT = item("counting", "3, 4, 5")
+SORTED = item("ordering", "basil, oasis, river")
+ASCENDING = item("ordering", "7, 12, 41")
+PICKED = item("ordering", "tiger")
+PRINTED = item("code-trace", "-6")
+REPEATED = item("repeats", "a" * 24)
 RESULT = item("tool-result", "aB3dE6gH9kLm")
 
 
@@ -62,6 +67,21 @@ RESULT = item("tool-result", "aB3dE6gH9kLm")
         (OBJECT, 'Here:\n```json\n{"name": "Clara", "age": 41}\n```'),
         (COUNT, "3\n4\n5"),
         (COUNT, "3, 4, 5"),
+        (COUNT, "Here are the numbers from 3 to 5: 3, 4, 5"),
+        (SORTED, "Basil, oasis, river."),
+        (SORTED, "In alphabetical order:\n\n1. basil\n2. oasis\n3. river"),
+        (SORTED, "The sorted list is **basil**, **oasis**, and **river**."),
+        (SORTED, "- basil\n- oasis\n- river"),
+        (ASCENDING, "7 12 41"),
+        (ASCENDING, "[7, 12, 41]"),
+        (ASCENDING, "1. 7\n2. 12\n3. 41"),
+        (PICKED, "tiger"),
+        (PICKED, "The third word is **tiger**."),
+        (PICKED, "1. river\n2. basil\n3. tiger\n\nThe third word is tiger."),
+        (PRINTED, "```\n-6\n```"),
+        (PRINTED, "y is 6 at first, and then the code prints **-6**."),
+        (LARGE_SUM, "$989 + 358 = 1{,}347$"),
+        (REPEATED, "a" * 24),
         (RESULT, "The result is aB3dE6gH9kLm."),
     ],
 )
@@ -108,6 +128,12 @@ def test_a_right_call() -> None:
         (CALL, Answer(tool_calls=(ToolCall("set_timer", '{"minutes": 5}'),) * 2), Miss.UNPARSABLE),
         (COUNT, Answer(content="3, 5"), Miss.WRONG),
         (COUNT, Answer(content="3, 4, 4, 5"), Miss.WRONG),
+        (SORTED, Answer(content="basil, river, oasis"), Miss.WRONG),
+        (SORTED, Answer(content="basil, oasis"), Miss.WRONG),
+        (ASCENDING, Answer(content="7, 41, 12"), Miss.WRONG),
+        (PICKED, Answer(content="The third word is basil."), Miss.WRONG),
+        (PRINTED, Answer(content="6"), Miss.WRONG),
+        (REPEATED, Answer(content="a" * 25), Miss.DEGENERATE),
         (RESULT, Answer(content="It worked."), Miss.UNPARSABLE),
     ],
 )

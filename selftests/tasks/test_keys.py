@@ -7,7 +7,7 @@ import re
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shakedown.serving.tasks import Item, generate
+from shakedown.serving.tasks import Item, generate, solve
 
 SEEDS = st.integers(min_value=0, max_value=2**40)
 
@@ -29,6 +29,19 @@ def test_arithmetic(seed: int) -> None:
             a, b = b, a
         assert item.key == str(a + b if item.template.startswith("sum") else a - b)
         assert max(a, b) <= 9999
+
+
+@given(SEEDS)
+@settings(max_examples=60, deadline=None)
+def test_every_column_of_a_sum_or_difference_is_true(seed: int) -> None:
+    for item in items("arithmetic", seed):
+        answer = solve(item.messages)
+        assert answer is not None
+        columns = [column for column in answer.thinking.splitlines() if re.fullmatch(r"\d+[+-].*=\d+", column)]
+        results = [(sum(map(int, re.findall(r"(?:^|[+-])\d+", c.split("=")[0]))), c.split("=")[1]) for c in columns]
+        assert all(total == int(written) for total, written in results)
+        digits = "".join(written[-1] for _, written in results[:-1]) + results[-1][1][::-1]
+        assert int(digits[::-1]) == abs(int(str(item.key)))
 
 
 @given(SEEDS)

@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 
 from shakedown.serving.tasks.arithmetic import Arithmetic
+from shakedown.serving.tasks.code_trace import CodeTrace
 from shakedown.serving.tasks.copying import LineCopy, NonceCopy, RepeatsCopy
 from shakedown.serving.tasks.counting import Counting
 from shakedown.serving.tasks.exact_word import ExactWord
@@ -17,6 +18,8 @@ from shakedown.serving.tasks.extraction import Extraction
 from shakedown.serving.tasks.item import Answer, Family, Item, Key, Message, Miss, Tool, Unparsable, Verdict
 from shakedown.serving.tasks.multi_needle import MultiNeedle
 from shakedown.serving.tasks.needle import Needle
+from shakedown.serving.tasks.number_words import NumberWords
+from shakedown.serving.tasks.ordering import Ordering
 from shakedown.serving.tasks.parallel_calls import ParallelCalls
 from shakedown.serving.tasks.randomness import stream
 from shakedown.serving.tasks.recall import Recall
@@ -41,6 +44,9 @@ _ALL: tuple[Family, ...] = (
     MultiNeedle(),
     Extraction(),
     Counting(),
+    Ordering(),
+    CodeTrace(),
+    NumberWords(),
     Recall(),
 )
 FAMILIES: dict[str, Family] = {family.name: family for family in _ALL}

@@ -13,10 +13,15 @@ _WRAPPERS = (("```", "```"), ("**", "**"), ("`", "`"), ('"', '"'), ("'", "'"), (
 _FENCE = re.compile(r"```(?:json)?\s*(.*?)\s*```", re.DOTALL)
 _OBJECT = re.compile(r"\{.*\}", re.DOTALL)
 _NUMBER = re.compile(r"(?<![\w.])-?\d+(?![\w]|\.\d)")
-_THOUSANDS = re.compile(r"(?<![\d,])(\d{1,3}),(\d{3})(?![\d,]*\d)")
+_THOUSANDS = re.compile(r"(?<![\d,])(\d{1,3})(?:,|\{,\})(\d{3})(?![\d,]*\d)")
 _MARKED_UP = re.compile(r"\*\*(.+?)\*\*|`(.+?)`")
 _PUNCTUATION = ".,:;!?*_`\"'“”‘’()[]"
 _SPELLED = re.compile(r"(?:[A-Za-z][\s,\-–—·.]+){2,}[A-Za-z]")
+_VERB = re.compile(r"^.*\b(?:is|are|as)\s+", re.DOTALL)
+_REMARK = re.compile(r"\s*\([^()]*\)?$")
+_BULLET = re.compile(r"^\s*(?:[-*•]\s+|\d+[.)]\s+)")
+_BETWEEN = re.compile(r"[,;→]|\band\b")
+_NUMBERS = re.compile(r"\d+(?:\s+\d+)+")
 SHORT_WORDS = 24
 """An answer of more words is an essay, and what it ends with is no answer."""
 
@@ -50,10 +55,7 @@ def concluding_word(answer: Answer) -> str:
     text = bare_text(answer)
     if spelled := _SPELLED.fullmatch(text.strip(_PUNCTUATION)):
         return _letters(spelled[0])
-    if len(text.split()) > SHORT_WORDS:
-        raise Unparsable(f"{len(text.split())} words where one is asked for")
-    marked = [bold or code for bold, code in _MARKED_UP.findall(text)]
-    conclusion = (marked[-1] if marked else text.rpartition(":")[2]).strip().strip(_PUNCTUATION)
+    conclusion = _conclusion(text)
     if _SPELLED.fullmatch(conclusion):
         return _letters(conclusion)
     words = conclusion.split()
@@ -61,6 +63,50 @@ def concluding_word(answer: Answer) -> str:
         raise Unparsable("no word")
     last = words[-1].strip(_PUNCTUATION)
     return _letters(last) if _SPELLED.fullmatch(last) else last
+
+
+def concluding_phrase(answer: Answer) -> str:
+    """The words that a short answer comes down to: those in mark-up, or after a colon or "is", or else all of it.
+
+    A remark in brackets at the end does not count.
+
+    Raises:
+        Unparsable: nothing is left, or the answer is no short one.
+    """
+    phrase = _REMARK.sub("", _conclusion(bare_text(answer)))
+    phrase = _VERB.sub("", phrase).strip().strip(_PUNCTUATION)
+    if not phrase:
+        raise Unparsable("no words")
+    return phrase
+
+
+def concluding_list(answer: Answer) -> list[str]:
+    """The single words or numbers that an answer lists, one a line or with commas between; empty if it is no list.
+
+    Bullets, numbering, mark-up and an introduction that ends in a colon or "is" do not count.
+
+    Raises:
+        Unparsable: nothing is left.
+    """
+    first, *others = bare_text(answer).rpartition(":")[2].strip().splitlines()
+    lines = [_BULLET.sub("", line) for line in (_VERB.sub("", first), *others)]
+    pieces = [piece.strip().strip(_PUNCTUATION).strip() for line in lines for piece in _BETWEEN.split(line)]
+    if len(pieces) == 1 and _NUMBERS.fullmatch(pieces[0]):
+        pieces = pieces[0].split()
+    listed = [piece for piece in pieces if piece]
+    return listed if len(listed) > 1 and not any(len(piece.split()) > 1 for piece in listed) else []
+
+
+def _conclusion(text: str) -> str:
+    """What stands in mark-up last, or else after the last colon.
+
+    Raises:
+        Unparsable: the text is no short one.
+    """
+    if len(text.split()) > SHORT_WORDS:
+        raise Unparsable(f"{len(text.split())} words where one is asked for")
+    marked = [bold or code for bold, code in _MARKED_UP.findall(text)]
+    return (marked[-1] if marked else text.rpartition(":")[2]).strip().strip(_PUNCTUATION)
 
 
 def _letters(spelled: str) -> str:
