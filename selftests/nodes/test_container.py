@@ -103,7 +103,7 @@ def test_what_ran_too_long_is_ended_in_the_container(
 ) -> None:
     """As in docker, what the client started does not end with the client."""
     mark = tmp_path / "survived"
-    fake_docker(tmp_path, monkeypatch, 'shift 3; setsid "$@" & wait')
+    fake_docker(tmp_path, monkeypatch, 'shift 3; setsid "$@" & wait $!')
     command = Command(f"sleep 3; touch {mark}", Place.ENGINE, limit_s=1)
     answer = Evidence.of(deployment, Stage.HOSTS).ask("spark-a", command)
     assert answer.exit_code == TIMED_OUT

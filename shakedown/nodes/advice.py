@@ -31,7 +31,7 @@ _ADVICE: tuple[tuple[str, str], ...] = (
     (r"Cannot connect to the Docker daemon", "start docker there: `systemctl start docker`"),
     (r"\bdocker: (?:command )?not found", "there is no docker: leave [container] out, or install its client"),
     (
-        r"UNKNOWN port 65535",  # of a connection without a socket: ssh keeps to itself what its proxy said
+        r"UNKNOWN port",  # of a connection without a socket: ssh keeps to itself what its proxy said
         "the jump host or proxy command on the way does not get through: try `ssh` to the jump host alone",
     ),
     (
