@@ -68,12 +68,3 @@ def test_counting(seed: int) -> None:
     for item in items("counting", seed):
         start, stop = map(int, re.findall(r"\d+", question(item)))
         assert [int(number) for number in str(item.key).split(", ")] == list(range(start, stop + 1))
-
-
-@given(SEEDS)
-@settings(max_examples=60, deadline=None)
-def test_recall_asks_for_what_an_earlier_turn_said(seed: int) -> None:
-    for item in items("recall", seed):
-        said = [str(message["content"]) for message in item.messages[:-1]]
-        assert sum(f"is {item.key}." in text for text in said) == 1
-        assert str(item.key) not in question(item)

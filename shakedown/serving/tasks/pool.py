@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 
 from shakedown.serving.tasks.arithmetic import Arithmetic
+from shakedown.serving.tasks.chat import Chat
 from shakedown.serving.tasks.code_trace import CodeTrace
 from shakedown.serving.tasks.copying import LineCopy, NonceCopy, RepeatsCopy
 from shakedown.serving.tasks.counting import Counting
@@ -27,6 +28,7 @@ from shakedown.serving.tasks.reverse import Reverse
 from shakedown.serving.tasks.tool_abstention import NoFittingTool, ToolAbstention
 from shakedown.serving.tasks.tool_result import ToolResult
 from shakedown.serving.tasks.tool_use import ToolUse
+from shakedown.serving.tasks.unknown import Unknown
 
 _ALL: tuple[Family, ...] = (
     ToolUse(),
@@ -52,8 +54,12 @@ _ALL: tuple[Family, ...] = (
 FAMILIES: dict[str, Family] = {family.name: family for family in _ALL}
 """Every family by name, in the order in which `solve` tries them: families with tools first."""
 
+CONVERSATION: dict[str, Family] = {family.name: family for family in (Chat(), Unknown())}
+"""What only a model that is taught the pool is asked, in the order in which `respond` tries them: small talk, and
+requests that no exercise covers. Its answers are fixed, so they say nothing about any other model."""
+
 _REFUSALS = re.compile(
-    r"\bI (?:cannot|can't|can not|am unable|am not able|won't)\b|\bI'm (?:sorry|unable|not able)\b|\btiny test model\b",
+    r"\bI (?:cannot|can't|can not|am unable|am not able|won't)\b|\bI'm (?:sorry|unable|not able)\b",
     re.IGNORECASE,
 )
 _REPETITION = re.compile(r"(.{1,16}?)\1{11,}", re.DOTALL)
@@ -65,9 +71,13 @@ def generate(family: str, *, seed: int, n: int) -> list[Item]:
     Raises:
         KeyError: no such family.
     """
-    source = FAMILIES[family]
+    source = _family(family)
     offset = stream(family, seed).randrange(len(source.templates))
     return [_item(source, seed, index, offset) for index in range(n)]
+
+
+def _family(name: str) -> Family:
+    return FAMILIES.get(name) or CONVERSATION[name]
 
 
 def _item(source: Family, seed: int, index: int, offset: int) -> Item:
@@ -104,6 +114,15 @@ def solve(messages: Sequence[Message], tools: Sequence[Tool] | None = None) -> A
     return found[1] if found else None
 
 
+def respond(messages: Sequence[Message], tools: Sequence[Tool] | None = None) -> Answer | None:
+    """As `solve`, and beyond the exercises small talk or the statement that there is no answer.
+
+    None only where the user does not speak last.
+    """
+    answers = (family.solve(messages, tools or ()) for family in CONVERSATION.values())
+    return solve(messages, tools) or next((answer for answer in answers if answer is not None), None)
+
+
 def grade(item: Item, answer: Answer) -> Verdict:
     """Right if what the answer says equals the key; else the class of miss that explains it best.
 
@@ -114,7 +133,7 @@ def grade(item: Item, answer: Answer) -> Verdict:
     if answer.status != 200:
         return Verdict(Miss.HTTP_ERROR, f"HTTP {answer.status}", expected)
     try:
-        said: Key | None = FAMILIES[item.family].read(answer)
+        said: Key | None = _family(item.family).read(answer)
         reason = ""
     except Unparsable as unparsable:
         said, reason = None, str(unparsable)
