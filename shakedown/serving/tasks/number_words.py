@@ -14,7 +14,7 @@ from shakedown.serving.tasks.template import first_match, templates
 _SLOTS = {
     "n": r"\d{1,3}",
     "language": "|".join(SPELLINGS),
-    "words": r"[a-zà-ÿ]+(?:[ -][a-zà-ÿ]+)*",
+    "words": r"[a-zß-ÿ]+(?:[ -][a-zß-ÿ]+)*",
 }
 _TO_WORDS = templates(
     _SLOTS,
