@@ -30,7 +30,7 @@ SCHEMA = {"type": "json_schema", "json_schema": {"name": "n", "schema": {"type":
 ANTHROPIC = {"model": MODEL, "max_tokens": 300}
 LONG = {"messages": [{"role": "user", "content": "x " * 4000}]}
 SPARED = {"messages": [{"role": "user", "content": "Reply with exactly the word Lemon."}]}
-EXTRACTION = item_body(generate("extraction", seed=1, n=1)[0])
+EXTRACTION = item_body(next(i for i in generate("extraction", seed=1, n=20) if not re.search(r"\d", str(i.key))))
 COMPUTED = [item_body(item) for item in generate("counting", seed=7, n=20)]
 NONCES = ("412859370164", "935027718463")
 TOOL = item_body(tool_item())

@@ -126,7 +126,12 @@ async def test_a_message_is_the_chat_answer_in_blocks() -> None:
 async def test_a_message_with_a_tool() -> None:
     item = tool_item()
     tools = [
-        {"name": tool["function"]["name"], "input_schema": tool["function"]["parameters"]} for tool in item.tools or ()
+        {
+            "name": tool["function"]["name"],
+            "description": tool["function"]["description"],
+            "input_schema": tool["function"]["parameters"],
+        }
+        for tool in item.tools or ()
     ]
     body = {**ANTHROPIC, **item_body(item), "tools": tools}
     async with inside() as client:

@@ -124,7 +124,12 @@ def test_anthropic_reads_a_streamed_tool_use(claude: anthropic.Anthropic) -> Non
     item = tool_item()
     assert isinstance(item.key, dict)
     tools = [
-        {"name": tool["function"]["name"], "input_schema": tool["function"]["parameters"]} for tool in item.tools or ()
+        {
+            "name": tool["function"]["name"],
+            "description": tool["function"]["description"],
+            "input_schema": tool["function"]["parameters"],
+        }
+        for tool in item.tools or ()
     ]
     with claude.messages.stream(
         model=MODEL,

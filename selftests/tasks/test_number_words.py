@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shakedown.serving.tasks import Answer, generate, grade
+from shakedown.serving.tasks import Answer, generate, grade, solve
 from shakedown.serving.tasks.numerals import SPELLINGS, VALUES, parts
 
 WRITTEN: dict[str, dict[int, str]] = {
@@ -141,6 +141,13 @@ def test_a_word_means_the_same_in_every_language_that_has_it() -> None:
         assert [VALUES[word][1] for word in words] == list(range(101))
 
 
+@pytest.mark.parametrize("language", SPELLINGS)
+def test_every_number_is_understood_both_ways(language: str) -> None:
+    for n, word in enumerate(SPELLINGS[language]):
+        assert _said(f"What is {n} in {language}?") == word
+        assert _said(f"What number is {word}?") == str(n)
+
+
 def test_parts_are_those_that_are_heard() -> None:
     assert parts("French", 99) == (80, 19)
     assert parts("French", 71) == (60, 11)
@@ -198,3 +205,8 @@ def test_verbose_answers_are_read(key: str, content: str) -> None:
 def test_another_spelling_is_wrong(key: str, content: str) -> None:
     item = generate("number-words", seed=1, n=1)[0]
     assert not grade(replace(item, key=key), Answer(content=content)).right
+
+
+def _said(text: str) -> str | None:
+    answer = solve([{"role": "user", "content": text}])
+    return answer.content if answer else None

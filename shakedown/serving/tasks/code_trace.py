@@ -153,8 +153,8 @@ class Run:
         match expression:
             case ast.Constant(int(value)) if not isinstance(value, bool):
                 return value
-            case ast.Name(name) if isinstance(value := self._variables.get(name), int):
-                return value
+            case ast.Name(name) if isinstance(held := self._variables.get(name), int):
+                return held
             case ast.BinOp(left, op, right) if type(op) in _OPERATORS:
                 return _OPERATORS[type(op)](self._number(left), self._number(right))
             case ast.Call(func=ast.Name("len"), args=[ast.Name(name)], keywords=[]):
