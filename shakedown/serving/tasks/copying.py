@@ -72,7 +72,7 @@ class _Copying:
         found = first_match(self._phrasings.values(), turn) if turn else None
         if found is None:
             return None
-        return Answer(thinking="I copy it character by character.", content=found[1]["text"])
+        return Answer(thinking="I copy it.", content=found[1]["text"])
 
     def read(self, answer: Answer) -> str:
         """The whole content: a copy with anything around it is no copy."""
