@@ -34,6 +34,7 @@ def page(results: RunResults) -> str:
             sentence=words.sentence(results),
             nothing_said=words.NOTHING_SAID,
             tally=words.tally(results),
+            coverage=words.coverage_text(results),
         )
     )
 

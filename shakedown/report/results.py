@@ -106,6 +106,8 @@ class CheckResult(Record):
         severity: of the check.
         outcome: what became of it.
         reason: why it was skipped, waived or broke; empty otherwise.
+        silent: what kept it from judging anything, in words that can stand behind a number of faults; empty where it
+            judged, and where it was skipped because it does not apply.
         detail: the traceback of a test that broke.
         finding: what did not hold.
         metrics: what it measured.
@@ -121,11 +123,40 @@ class CheckResult(Record):
     severity: Severity | None = None
     outcome: Outcome
     reason: str = ""
+    silent: str = ""
     detail: str = ""
     finding: FindingRecord | None = None
     metrics: tuple[MetricRecord, ...] = ()
     verdict: str | None = None
     duration_s: float = 0.0
+
+
+class Coverage(Record):
+    """Which of the known faults a run judged; every list holds ids, and every fault is in exactly one.
+
+    Attributes:
+        checked: a check of the run spoke about it.
+        predicted: a check of the run computed it from what is there before the launch.
+        at_launch: shows only while a launch goes on.
+        nowhere: neither a check nor a log of a launch tells it from other faults.
+        unjudged: it has a check, and the run says nothing: by the reason.
+    """
+
+    checked: tuple[str, ...] = ()
+    predicted: tuple[str, ...] = ()
+    at_launch: tuple[str, ...] = ()
+    nowhere: tuple[str, ...] = ()
+    unjudged: dict[str, tuple[str, ...]] = {}
+
+    @property
+    def judged(self) -> int:
+        """Number of faults that the run says something about."""
+        return len(self.checked) + len(self.predicted)
+
+    @property
+    def faults(self) -> int:
+        """Number of all known faults."""
+        return self.judged + len(self.at_launch) + len(self.nowhere) + sum(map(len, self.unjudged.values()))
 
 
 class DeploymentRecord(Record):
@@ -152,6 +183,7 @@ class RunResults(Record):
         finished: UTC; None while the run goes on, and for ever where it was killed.
         exit_status: pytest's; None likewise.
         errors: what went wrong outside of any test, as while they were collected.
+        coverage: what was judged of the known faults, where the run had infra checks and has finished.
         totals: number of tests by outcome; all outcomes are there.
         verdict: see :class:`Verdict`.
         tests: in the order in which they ran.
@@ -167,6 +199,7 @@ class RunResults(Record):
     finished: AwareDatetime | None = None
     exit_status: int | None = None
     errors: tuple[str, ...] = ()
+    coverage: Coverage | None = None
     totals: dict[Outcome, NonNegativeInt]
     verdict: Verdict
     tests: tuple[CheckResult, ...] = ()
@@ -204,6 +237,7 @@ def run_results(
     stages: Iterable[Stage] = (),
     command: Iterable[str] = (),
     errors: Iterable[str] = (),
+    coverage: Coverage | None = None,
 ) -> RunResults:
     """The results of a run, with totals and verdict computed from its tests."""
     tests, errors = tuple(tests), tuple(errors)
@@ -219,6 +253,7 @@ def run_results(
         finished=finished,
         exit_status=exit_status,
         errors=errors,
+        coverage=coverage,
         totals=totals,
         verdict=verdict_of(totals, exit_status, errors),
         tests=tests,

@@ -11,6 +11,7 @@ from shakedown.report.words import (
     NOTHING_SAID,
     Trouble,
     broken,
+    coverage_text,
     judged,
     lasted,
     quantity,
@@ -62,6 +63,7 @@ def _summary(results: RunResults) -> Iterator[Line]:
     yield from _broken(results)
     yield from _skipped(results)
     yield from _metrics(results)
+    yield from _coverage(results)
 
 
 def _verdict(results: RunResults) -> Iterator[Line]:
@@ -129,6 +131,14 @@ def _metrics(results: RunResults) -> Iterator[Line]:
         for metric in test.metrics:
             row = f"    {metric.name:<{name_width}}  {quantity(metric):>{value_width}}  {_remark(metric)}"
             yield Line(row.rstrip())
+
+
+def _coverage(results: RunResults) -> Iterator[Line]:
+    said = coverage_text(results)
+    if said is not None:
+        yield Line("")
+        yield Line(f"coverage  {said[0]}", "heading")
+        yield Line(f"          {said[1]}")
 
 
 def _remark(metric: MetricRecord) -> str:

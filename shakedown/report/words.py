@@ -136,6 +136,21 @@ def lasted(seconds: float) -> str:
     return f"{minutes} min {rest} s"
 
 
+def coverage_text(results: RunResults) -> tuple[str, str] | None:
+    """How many of the known faults the run judged, and what keeps it from the others; None where it judged none."""
+    coverage = results.coverage
+    if coverage is None:
+        return None
+    stages = " -> ".join(results.stages) or "none"
+    judged = f"{len(coverage.checked)} checked here, {len(coverage.predicted)} predicted"
+    rest = [(len(ids), why) for why, ids in coverage.unjudged.items()]
+    rest.sort(reverse=True)
+    rest += [(len(coverage.at_launch), "show only at launch"), (len(coverage.nowhere), "show in no check and no log")]
+    parts = ", ".join(f"{count} {why}" for count, why in rest if count)
+    head = f"{coverage.judged} of {coverage.faults} faults at stage {stages}: {judged}"
+    return head, f"not covered {coverage.faults - coverage.judged}" + (f": {parts}" if parts else "")
+
+
 def _place(finding: FindingRecord) -> Place:
     return Place(finding.node or "the whole deployment", finding.found, finding.expected)
 
