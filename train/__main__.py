@@ -11,7 +11,9 @@ from typing import Any
 from train.plan import Plan
 from train.shape import Shape
 
-_TOKENIZER = Path(__file__).with_name("tokenizer")
+_VOCABULARY = Path(__file__).with_name("vocabulary")
+_ACCURACY = Path(__file__).with_name("accuracy.json")
+_RECORD = Path(__file__).with_name("run.json")
 _MODEL = Path(__file__).parents[1] / "shakedown" / "embedded" / "model"
 
 
@@ -19,7 +21,7 @@ def main() -> None:
     """Entry point. What a command needs is imported by it: not every machine has all of it."""
     parser = argparse.ArgumentParser(prog="python -m train", description="Makes the embedded model.")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for add in (_add_tokenizer, _add_fit, _add_export):
+    for add in (_add_tokenizer, _add_fit, _add_export, _add_evaluate, _add_card):
         add(commands)
     arguments = vars(parser.parse_args())
     arguments.pop("run")(**arguments)
@@ -27,7 +29,7 @@ def main() -> None:
 
 def _add_tokenizer(commands: Any) -> None:
     command = commands.add_parser("tokenizer", help="make the tokenizer from exercises")
-    command.add_argument("--out", type=Path, default=_TOKENIZER, help="folder (default: %(default)s)")
+    command.add_argument("--out", type=Path, default=_VOCABULARY, help="folder (default: %(default)s)")
     command.add_argument("--seed", type=int, default=1)
     command.add_argument("--documents", type=int, default=1500, help="exercises of each family (default: %(default)s)")
     command.set_defaults(run=_tokenizer)
@@ -44,7 +46,7 @@ def _add_fit(commands: Any) -> None:
     command = commands.add_parser("fit", help="train, or go on training")
     command.add_argument("--out", type=Path, required=True, help="folder for weights, log.jsonl, run.json")
     command.add_argument("--checkpoint", type=Path, required=True, help="folder for what the next part needs")
-    command.add_argument("--tokenizer", type=Path, default=_TOKENIZER / "tokenizer.json")
+    command.add_argument("--tokenizer", type=Path, default=_VOCABULARY / "tokenizer.json")
     command.add_argument("--start", type=Path, help="folder with weights to begin with")
     command.add_argument("--resume", action="store_true", help="go on from the checkpoint")
     command.add_argument("--eager", dest="compiled", action="store_false", help="do not compile")
@@ -73,7 +75,7 @@ def _fit(**options: Any) -> None:
 def _add_export(commands: Any) -> None:
     command = commands.add_parser("export", help="write the model folder that is served")
     command.add_argument("trained", type=Path, help="folder that fit wrote")
-    command.add_argument("--tokenizer", type=Path, default=_TOKENIZER, help="folder (default: %(default)s)")
+    command.add_argument("--tokenizer", type=Path, default=_VOCABULARY, help="folder (default: %(default)s)")
     command.add_argument("--target", type=Path, default=_MODEL, help="folder (default: %(default)s)")
     command.set_defaults(run=_export)
 
@@ -85,6 +87,38 @@ def _export(trained: Path, tokenizer: Path, target: Path) -> None:
     sys.stdout.write(
         f"{target}: logits as in transformers up to {checked.difference:.2g}, the greatest being {checked.scale:.3g}\n"
     )
+
+
+def _add_evaluate(commands: Any) -> None:
+    command = commands.add_parser("evaluate", help="measure the model that a server serves")
+    command.add_argument("--url", required=True, help="of the server, without /v1")
+    command.add_argument("--served-name", default="shakedown-tiny")
+    command.add_argument("--model", type=Path, default=_MODEL, help="its folder (default: %(default)s)")
+    command.add_argument("--out", type=Path, default=_ACCURACY, help="file (default: %(default)s)")
+    command.add_argument("--seed", type=int, default=20_000, help="of the items (default: %(default)s)")
+    command.add_argument("--items", type=int, default=200, help="of each family and mode (default: %(default)s)")
+    command.add_argument("--concurrency", type=int, default=8)
+    command.set_defaults(run=_evaluate)
+
+
+def _evaluate(**options: Any) -> None:
+    from train.evaluate import Options, evaluate
+
+    evaluate(Options(**options))
+
+
+def _add_card(commands: Any) -> None:
+    command = commands.add_parser("card", help="write the model card")
+    command.add_argument("--run", dest="record", type=Path, default=_RECORD, help="run.json (default: %(default)s)")
+    command.add_argument("--accuracy", type=Path, default=_ACCURACY, help="file (default: %(default)s)")
+    command.add_argument("--model", type=Path, default=_MODEL, help="folder (default: %(default)s)")
+    command.set_defaults(run=_card)
+
+
+def _card(record: Path, accuracy: Path, model: Path) -> None:
+    from train.card import write
+
+    write(record, accuracy, model)
 
 
 if __name__ == "__main__":

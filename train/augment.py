@@ -28,7 +28,8 @@ _SYSTEM_PROMPTS = (
 )
 _OPENINGS = ("Hi! ", "Hello! ", "Hello. ", "Hi, ", "Good morning. ", "A quick question: ", "Next one: ", "Now: ")
 _NO_REQUEST = {
-    *("What", "Which", "Where", "How", "Who", "When", "Is", "Are", "The", "There", "Here", "Your", "My", "In", "If"),
+    *("What", "Which", "Where", "How", "Who", "When", "Is", "Are", "Can", "Could", "I", "We", "Does", "Do"),
+    *("The", "There", "Here", "Your", "My", "In", "If", "Please", "Hi", "Hello"),
     *NAMES,
 }
 

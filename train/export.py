@@ -15,9 +15,8 @@ from torch import Tensor
 from shakedown.embedded import shards
 from train import chat, weights
 from train.model import Model
-from train.shape import GENERATION_CONFIG, Shape
+from train.shape import GENERATION_CONFIG, SHARDS, Shape
 
-SHARDS = 39
 GREATEST_DIFFERENCE = 1e-3
 """Between the logits here and those of ``transformers``, both in single precision; logits reach about 30."""
 

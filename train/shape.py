@@ -10,6 +10,9 @@ from train.markers import END_ID, PAD_ID
 MOST_PARAMETERS = 12_400_000
 """More would not fit the repository in bfloat16 (25 MB) beside everything else."""
 
+SHARDS = 39
+"""Files that the weights are cut into, as many as those of the large model that this one stands for."""
+
 
 @dataclass(frozen=True)
 class Shape:

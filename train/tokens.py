@@ -13,7 +13,7 @@ from tokenizers import Tokenizer
 from train.chat import Renderer, completion
 from train.samples import Sample
 
-FOLDER = Path(__file__).with_name("tokenizer")
+FOLDER = Path(__file__).with_name("vocabulary")
 _PIECE = re.compile(r"\s+|\S+")
 _REMEMBERED = 1 << 17
 

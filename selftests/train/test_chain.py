@@ -110,7 +110,9 @@ def test_the_model_folder_is_complete(exported: Path) -> None:
 def test_transformers_renders_and_encodes_the_pool_as_training_does(exported: Path, run: Run) -> None:
     items = [item for family in ALL for item in generate(family, seed=11, n=3)]
     switches: list[dict[str, Any]] = [{}, {"enable_thinking": True}, {"enable_thinking": False}]
-    asked = [{"messages": i.messages, "tools": i.tools, "switch": switch} for i in items for switch in switches]
+    asked: list[dict[str, Any]] = [
+        {"messages": i.messages, "tools": i.tools, "switch": switch} for i in items for switch in switches
+    ]
     said = run("-c", _ASK_TRANSFORMERS, exported, stdin="\n".join(map(json.dumps, asked)))
     renderer, encoder = Renderer(), Encoder(exported / "tokenizer.json")
     for question, line in zip(asked, said.splitlines(), strict=True):
