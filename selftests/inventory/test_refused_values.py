@@ -84,7 +84,7 @@ CASES = {
     ),
     "a date": (
         ("shards = 39", "shards = 2024-01-01"),
-        "FILE:23: model.shards: found 2024-01-01; allowed: no key takes a date or a time",
+        "FILE:23: model.shards: found 2024-01-01; allowed: no date and no time, which only waiver.until takes",
     ),
     "a number of 64 bits and more": (
         ("shards = 39", "shards = 0xffffffffffffffffff"),

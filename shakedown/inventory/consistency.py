@@ -29,6 +29,7 @@ def inconsistencies(document: dict[str, Any]) -> Iterator[Problem]:
     yield from _ranks(_table(document, "serve"), nodes)
     for index, slo in enumerate(_list(document, "slo")):
         yield from _slo(index, slo)
+    yield from _waivers(_list(document, "waiver"), [node.get("name") for _, node in nodes])
 
 
 def _profile(deployment: dict[str, Any]) -> Iterator[Problem]:
@@ -121,6 +122,20 @@ def _slo(index: int, slo: object) -> Iterator[Problem]:
         yield Problem(("slo", index), "found neither max nor min; allowed: one of them, or both")
     elif isinstance(low, int | float) and isinstance(high, int | float) and low > high:
         yield Problem(("slo", index, "min"), found(low, f"at most max, which is {shown(high)}"))
+
+
+def _waivers(waivers: list[Any], nodes: list[object]) -> Iterator[Problem]:
+    first: dict[tuple[str, str], int] = {}
+    for index, waiver in enumerate(waivers):
+        if not isinstance(waiver, dict) or not isinstance(waiver.get("id"), str):
+            continue
+        node = waiver.get("node")
+        if isinstance(node, str) and node not in nodes:
+            known = ", ".join(name for name in nodes if isinstance(name, str))
+            yield Problem(("waiver", index, "node"), found(node, f"a declared node: {known}"))
+        other = first.setdefault((waiver["id"], str(node)), index)
+        if other != index:
+            yield Problem(("waiver", index), f"the same id and node as waiver[{other}]; allowed: one of a kind")
 
 
 def _whole(value: object) -> bool:

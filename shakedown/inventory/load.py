@@ -105,21 +105,27 @@ def _foreign(document: dict[str, Any]) -> Iterator[Problem]:
         path, table = waiting.pop()
         for key, value in list(table.items()) if isinstance(table, dict) else list(enumerate(table)):
             here: KeyPath = (*path, key)
-            if reason := _no_value(value, len(here)):
+            if reason := _no_value(value, here):
                 yield Problem(here, found(value, reason))
                 table[key] = None  # type: ignore[index]
             elif isinstance(value, dict | list):
                 waiting.append((here, value))
 
 
-def _no_value(value: object, depth: int) -> str | None:
+def _no_value(value: object, path: KeyPath) -> str | None:
     if isinstance(value, date | time):
-        return "no key takes a date or a time"
+        return _no_date(value, path)
     if isinstance(value, int) and value.bit_length() > 63:
         return "whole numbers of 64 bits"
-    if isinstance(value, dict | list) and depth > MOST_DEPTH:
+    if isinstance(value, dict | list) and len(path) > MOST_DEPTH:
         return f"at most {MOST_DEPTH} levels"
     return None
+
+
+def _no_date(value: date | time, path: KeyPath) -> str | None:
+    if (path[0], path[-1], len(path)) != ("waiver", "until", 3):
+        return "no date and no time, which only waiver.until takes"
+    return None if type(value) is date else "a date without a time, such as 2026-12-31"
 
 
 def _profile(document: dict[str, Any]) -> Profile:

@@ -6,6 +6,7 @@ Every key of the file is a field here, and no other key is accepted. What severa
 
 from __future__ import annotations
 
+from datetime import date
 from ipaddress import IPv4Address
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Literal
@@ -18,6 +19,7 @@ from shakedown.inventory.types import (
     AbsolutePath,
     Address,
     BaseUrl,
+    CheckId,
     Commands,
     Destination,
     Device,
@@ -190,6 +192,26 @@ class Slo(Section):
     min: PositiveFloat | None = None
 
 
+class Waiver(Section):
+    """``[[waiver]]``: a finding that is known and put up with for a while.
+
+    Attributes:
+        id: of the finding.
+        node: on which it is put up with; without it wherever it is found.
+        reason: why, for whoever reads the report.
+        until: the last day, UTC, on which the waiver helps.
+    """
+
+    id: CheckId
+    node: Name | None = None
+    reason: Text
+    until: date
+
+    def covers(self, id: str, node: str | None) -> bool:
+        """Whether it is about a finding of that id on that node (None: on the whole deployment), in force or not."""
+        return self.id == id and self.node in (None, node)
+
+
 class Deployment(Section):
     """A whole deployment file, with the expected values of its profile beside it."""
 
@@ -204,6 +226,7 @@ class Deployment(Section):
     serve: Serve
     launch: Launch | None = None
     slo: tuple[Slo, ...] = ()
+    waiver: tuple[Waiver, ...] = ()
     profile: Profile = Field(exclude=True)
 
     @property

@@ -28,6 +28,9 @@ _ALLOWED = {
     "greater_than_equal": "a number of at least {ge:g}",
     "less_than": "a number less than {lt:g}",
     "less_than_equal": "a number of at most {le:g}",
+    "date_type": "a date, such as 2026-12-31",
+    "date_parsing": "a date, such as 2026-12-31",
+    "date_from_datetime_parsing": "a date, such as 2026-12-31",
     "too_short": "at least {min_length} of them",
     "ip_v4_address": "a string",
     "ip_v4_network": "a string",
@@ -41,7 +44,7 @@ def typed(document: Mapping[str, Any], profile: Profile) -> Deployment:
     Raises:
         ValidationError: see `problems_of_types`.
     """
-    text = json.dumps({**document, "profile": profile.model_dump(mode="json")})
+    text = json.dumps({**document, "profile": profile.model_dump(mode="json")}, default=str)  # str: of a date
     return Deployment.model_validate_json(text, strict=True)
 
 

@@ -111,6 +111,9 @@ Program = Annotated[
 VariableName = Annotated[
     str, AfterValidator(_matching(r"[A-Za-z_][A-Za-z0-9_]*", "the name of an environment variable, not its value"))
 ]
+CheckId = Annotated[
+    str, AfterValidator(_matching(r"[A-Z]{2,4}-[0-9]{2}", "an id as it stands in a finding, such as NET-07"))
+]
 Address = Annotated[IPv4Address, BeforeValidator(_parses_as(IPv4Address, "an IPv4 address such as 192.168.200.12"))]
 Subnet = Annotated[
     IPv4Network,

@@ -35,6 +35,7 @@ def page(results: RunResults) -> str:
             nothing_said=words.NOTHING_SAID,
             tally=words.tally(results),
             coverage=words.coverage_text(results),
+            waiver_notes=words.waiver_notes(results),
         )
     )
 

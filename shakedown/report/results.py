@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import date, datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import Literal
@@ -159,6 +159,26 @@ class Coverage(Record):
         return self.judged + len(self.at_launch) + len(self.nowhere) + sum(map(len, self.unjudged.values()))
 
 
+class WaiverState(StrEnum):
+    """What became of a waiver: it helped; no finding needed it; its check said nothing; too old; no such id."""
+
+    MET = "met"
+    MET_NOTHING = "met nothing"
+    NOT_JUDGED = "not judged"
+    EXPIRED = "expired"
+    UNKNOWN = "unknown id"
+
+
+class WaiverRecord(Record):
+    """A waiver of the deployment file; ``until`` is the last day, UTC, on which it helps."""
+
+    id: str
+    node: str | None
+    reason: str
+    until: date
+    state: WaiverState
+
+
 class DeploymentRecord(Record):
     """Which deployment it was; ``chosen_by`` is the option, variable or default that named it."""
 
@@ -184,6 +204,7 @@ class RunResults(Record):
         exit_status: pytest's; None likewise.
         errors: what went wrong outside of any test, as while they were collected.
         coverage: what was judged of the known faults, where the run had infra checks and has finished.
+        waivers: what became of those of the deployment file.
         totals: number of tests by outcome; all outcomes are there.
         verdict: see :class:`Verdict`.
         tests: in the order in which they ran.
@@ -200,6 +221,7 @@ class RunResults(Record):
     exit_status: int | None = None
     errors: tuple[str, ...] = ()
     coverage: Coverage | None = None
+    waivers: tuple[WaiverRecord, ...] = ()
     totals: dict[Outcome, NonNegativeInt]
     verdict: Verdict
     tests: tuple[CheckResult, ...] = ()
@@ -238,6 +260,7 @@ def run_results(
     command: Iterable[str] = (),
     errors: Iterable[str] = (),
     coverage: Coverage | None = None,
+    waivers: Iterable[WaiverRecord] = (),
 ) -> RunResults:
     """The results of a run, with totals and verdict computed from its tests."""
     tests, errors = tuple(tests), tuple(errors)
@@ -254,6 +277,7 @@ def run_results(
         exit_status=exit_status,
         errors=errors,
         coverage=coverage,
+        waivers=tuple(waivers),
         totals=totals,
         verdict=verdict_of(totals, exit_status, errors),
         tests=tests,

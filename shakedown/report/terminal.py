@@ -19,6 +19,7 @@ from shakedown.report.words import (
     skip_reasons,
     tally,
     troubles,
+    waiver_notes,
 )
 from shakedown.text import printable
 
@@ -60,6 +61,7 @@ def _summary(results: RunResults) -> Iterator[Line]:
     yield from _verdict(results)
     for trouble in troubles(results):
         yield from _trouble(trouble)
+    yield from _waivers(results)
     yield from _broken(results)
     yield from _skipped(results)
     yield from _metrics(results)
@@ -95,6 +97,14 @@ def _part(label: str, text: str) -> Iterator[Line]:
     yield Line(f"  {label:<10}{first}")
     for line in rest:
         yield Line(f"{INDENT}{line}")
+
+
+def _waivers(results: RunResults) -> Iterator[Line]:
+    notes = waiver_notes(results)
+    if notes:
+        yield Line("")
+    for note in notes:
+        yield Line(note, "warn")
 
 
 def _broken(results: RunResults) -> Iterator[Line]:

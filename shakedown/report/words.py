@@ -7,7 +7,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from shakedown.outcomes import Severity
-from shakedown.report.results import CheckResult, FindingRecord, MetricRecord, Outcome, RunResults, Verdict
+from shakedown.report.results import (
+    CheckResult,
+    FindingRecord,
+    MetricRecord,
+    Outcome,
+    RunResults,
+    Verdict,
+    WaiverRecord,
+    WaiverState,
+)
 
 NOTHING_SAID = "nothing is said about your machines"
 
@@ -149,6 +158,24 @@ def coverage_text(results: RunResults) -> tuple[str, str] | None:
     parts = ", ".join(f"{count} {why}" for count, why in rest if count)
     head = f"{coverage.judged} of {coverage.faults} faults at stage {stages}: {judged}"
     return head, f"not covered {coverage.faults - coverage.judged}" + (f": {parts}" if parts else "")
+
+
+def waiver_notes(results: RunResults) -> list[str]:
+    """What is to be said of waivers that did not help; of those that did, the waived finding says it."""
+    said = {
+        WaiverState.EXPIRED: "expired on {until} and helps no more",
+        WaiverState.UNKNOWN: "waives nothing: there is no such id",
+        WaiverState.MET_NOTHING: "met nothing",
+    }
+    return [
+        " ".join((_waiver(waiver), said[waiver.state].format(until=waiver.until)))
+        for waiver in results.waivers
+        if waiver.state in said
+    ]
+
+
+def _waiver(waiver: WaiverRecord) -> str:
+    return f"waiver {waiver.id}" + (f" on {waiver.node}" if waiver.node else "")
 
 
 def _place(finding: FindingRecord) -> Place:
