@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fixtures.claim import Claim
+from shakedown.errors import EvidenceError
 from shakedown.inventory.model import Deployment
 from shakedown.nodes.views.model_files import differing_files
 from shakedown.nodes.views.node import NodeViews
@@ -12,13 +13,15 @@ from shakedown.nodes.views.node import NodeViews
 pytestmark = pytest.mark.infra
 
 ALWAYS = ("hosts", "ray", "serving")
+BEFORE_LAUNCH = ("hosts", "ray")
 
 
 @pytest.mark.check("MOD-03", stages=ALWAYS)
 def test_model_folder_is_there(view: NodeViews, deployment: Deployment, claim: Claim) -> None:
     """The declared model folder exists on every node and holds a configuration and weights."""
     folder = view.model_files.folder
-    found = f"{len(folder.shards)} shards and {len(folder.small)} other files" if folder.exists else "no such folder"
+    inside = f"{len(folder.shards)} shards and {len(folder.small)} other files"
+    found = inside if folder.exists else folder.denied or "no such folder"
     claim(
         "config.json" in folder.small and bool(folder.shards),
         found=f"{deployment.model.path}: {found}",
@@ -64,3 +67,119 @@ def test_model_is_the_same_on_all_nodes(pair: dict[str, NodeViews], claim: Claim
         found=f"{len(differing)} files differ: {', '.join(shown)}",
         expected="equal files on all nodes; of shards, equal sizes and headers",
     )
+
+
+@pytest.mark.check("MOD-03", stages=ALWAYS, needs=("MOD-03",), severity="warning")
+def test_model_is_of_one_revision(pair: dict[str, NodeViews], claim: Claim) -> None:
+    """Where the hub's client kept the commit of a download, it is the same on all nodes."""
+    revisions = {name: view.model_files.folder.revision for name, view in pair.items()}
+    known = {revision for revision in revisions.values() if revision}
+    claim(
+        len(known) <= 1,
+        found=", ".join(f"{name}: {revision}" for name, revision in revisions.items()),
+        expected="one commit",
+    )
+
+
+@pytest.mark.check("MOD-04", stages=ALWAYS, needs=("MOD-03",))
+def test_engine_may_read_every_file(view: NodeViews, claim: Claim) -> None:
+    """Where the engine runs, its user can read every file of the model, and no link leads to nothing."""
+    unreadable = view.model_files.folder.unreadable
+    claim(
+        not unreadable,
+        found="; ".join(f"{name}: {why}" for name, why in sorted(unreadable.items())[:3]),
+        expected="files that this user can read",
+    )
+
+
+@pytest.mark.check("MOD-04", stages=BEFORE_LAUNCH, needs=("MOD-03",), severity="warning")
+def test_no_download_is_unfinished(view: NodeViews, claim: Claim) -> None:
+    """Before the model is launched no download of it is unfinished, under way or given up."""
+    unfinished = view.model_files.folder.unfinished
+    claim(not unfinished, found=", ".join(unfinished), expected="no *.incomplete beside the model")
+
+
+@pytest.mark.check("MOD-05", stages=ALWAYS)
+def test_weights_are_of_a_format_that_is_looked_for(view: NodeViews, claim: Claim) -> None:
+    """A folder that is there holds weights as safetensors, which is what is looked for first."""
+    folder = view.model_files.folder
+    if not folder.exists or "config.json" not in folder.small:
+        pytest.skip("there is no model there at all: see MOD-03")
+    others = f", but {', '.join(folder.other_weights)}" if folder.other_weights else ""
+    claim(bool(folder.shards), found=f"no *.safetensors{others}", expected="*.safetensors")
+
+
+@pytest.mark.check("MOD-06", stages=ALWAYS, needs=("MOD-03",))
+def test_engine_knows_the_architecture(view: NodeViews, claim: Claim) -> None:
+    """The installed engine knows the architecture that the model's configuration names."""
+    known, named = view.engine_files.files.architectures, view.model_files.folder.architectures
+    _skip_where_plugins_decide(view)
+    if known is None:
+        raise EvidenceError("the registry of the installed engine was not found, or has another shape")
+    claim(
+        any(name in known for name in named),
+        found=f"architectures = {', '.join(named) or 'none'}, not among the {len(known)} that this engine knows",
+        expected="one that it knows; a newer engine may",
+    )
+
+
+@pytest.mark.check("MOD-06", stages=ALWAYS, needs=("MOD-03",))
+def test_engine_knows_the_quantisation(view: NodeViews, claim: Claim) -> None:
+    """The installed engine knows the method by which the model's weights are quantised, if they are."""
+    known, method = view.engine_files.files.quantisations, view.model_files.folder.quantisation
+    _skip_where_plugins_decide(view)
+    if method is None:
+        pytest.skip("config.json names no quantisation")
+    if known is None:
+        raise EvidenceError("the quantisation methods of the installed engine were not found")
+    claim(
+        method.lower().replace("_", "-") in {name.replace("_", "-") for name in known},
+        found=f"quant_method = {method}",
+        expected=f"one of {', '.join(sorted(known))}",
+    )
+
+
+@pytest.mark.check("MOD-07", stages=BEFORE_LAUNCH)
+def test_start_command_names_the_folder(deployment: Deployment, claim: Claim) -> None:
+    """The declared start command serves the declared folder, and no name on the hub that would be downloaded."""
+    command = deployment.launch.serve if deployment.launch else None
+    if command is None:
+        pytest.skip("no start command is declared (launch.serve)")
+    claim(
+        str(deployment.model.path) in command,
+        found="launch.serve does not name model.path",
+        expected=f"{deployment.model.path}, which is on every node",
+    )
+
+
+@pytest.mark.check("MOD-08", stages=BEFORE_LAUNCH)
+def test_compile_cache_is_of_this_engine(view: NodeViews, claim: Claim) -> None:
+    """The cache of compiled graphs can be used by this user, and nothing in it is older than the engine."""
+    cache = view.engine_files.files.cache
+    older = f"{cache.older} of {cache.entries} entries are older than the installed engine" if cache.older else None
+    claim(
+        cache.problem is None and not cache.older,
+        found=f"{cache.folder}: {cache.problem or older}",
+        expected="entries of this user and this engine, or none",
+    )
+
+
+@pytest.mark.check("MOD-09", stages=ALWAYS)
+def test_loader_works_on_several_nodes(view: NodeViews, deployment: Deployment, claim: Claim) -> None:
+    """If fastsafetensors is declared, the installed engine does not take a rank's number for that of a GPU."""
+    if deployment.serve.load_format != "fastsafetensors":
+        pytest.skip("load_format is another")
+    by_rank = view.engine_files.files.fastsafetensors_by_global_rank
+    if by_rank is None:
+        raise EvidenceError("the loader of the installed engine was not found")
+    claim(
+        not by_rank,
+        found="this engine opens GPU number RANK for fastsafetensors, which a worker node does not have",
+        expected="load_format = safetensors, or an engine that takes the node's own GPU",
+    )
+
+
+def _skip_where_plugins_decide(view: NodeViews) -> None:
+    plugins = view.engine_files.files.plugins
+    if plugins:
+        pytest.skip(f"plugins may register more: {', '.join(plugins)}")

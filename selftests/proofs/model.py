@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from shakedown.nodes.evidence import Evidence
 
@@ -29,6 +29,7 @@ class Fault:
         options: further pytest options of the run.
         baseline: perf: record a baseline from a clean run first.
         pair: for ``bundle``: whose healthy evidence is changed.
+        declared: for ``bundle``: keys of the deployment file, dotted, that are declared otherwise; None leaves one out.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Fault:
     options: tuple[str, ...] = ()
     baseline: bool = False
     pair: Pair = "embedded"
+    declared: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if len(self.companions) > 3:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import tomllib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from pathlib import Path
 from selftests.proofs.gb10 import costume
 from selftests.proofs.model import Clean, Fault, Mechanism, Pair
 from shakedown.embedded.up import Options, start
+from shakedown.inventory.write import write_deployment
 from shakedown.nodes.evidence import Evidence
 from shakedown.outcomes import Stage
 from shakedown.report.results import RunResults
@@ -115,13 +117,28 @@ def run_suite(suite: str, options: Sequence[str], workdir: Path) -> tuple[str, R
 def _faulty(fault: Fault, workdir: Path) -> Iterator[list[str]]:
     if fault.mechanism == "bundle":
         file, bundle = _recorded(fault.pair, Stage(fault.stage))
-        yield ["--deployment", str(file), "--replay", str(_changed_bundle(fault, bundle, workdir))]
+        declared = _declared(fault, file, workdir) if fault.declared else file
+        yield ["--deployment", str(declared), "--replay", str(_changed_bundle(fault, bundle, workdir))]
     elif fault.mechanism == "simulator":
         yield [*healthy(fault.mechanism, Stage.SERVING), "--simulate", fault.name]
     else:
         with start(Options(fault=fault.name, owned=True), lambda _: None) as running:
             running.reach(Stage(fault.stage), lambda _: None)
             yield ["--deployment", str(running.file)]
+
+
+def _declared(fault: Fault, file: Path, workdir: Path) -> Path:
+    """The deployment file with what a fault declares otherwise."""
+    document = tomllib.loads(file.read_text(encoding="utf-8"))
+    for dotted, value in fault.declared.items():
+        *tables, key = dotted.split(".")
+        table = document
+        for name in tables:
+            table = table.setdefault(name, {})
+        table[key] = value
+    changed = workdir / "declared.toml"
+    write_deployment(document, changed)
+    return changed
 
 
 def _changed_bundle(fault: Fault, bundle: Path, workdir: Path) -> Path:

@@ -38,7 +38,9 @@ def test_a_whole_model_has_no_problem(model: Path) -> None:
     assert not folder.problems
     assert not folder.missing
     assert len(folder.promised) == len(folder.whole) == SHARDS
-    assert folder.weights == sum(file.stat().st_size for file in model.glob("*.safetensors"))
+    assert folder.weights == json.loads((model / "model.safetensors.index.json").read_text())["metadata"]["total_size"]
+    assert folder.architectures == ("Qwen3MoeForCausalLM",)
+    assert (folder.quantisation, folder.revision, folder.unreadable) == (None, None, {})
     assert "config.json" in folder.small
     assert "README.md" not in folder.small
 
@@ -102,3 +104,43 @@ def test_only_differences_are_told() -> None:
 def test_an_answer_that_lacks_something_is_refused(answer: dict[str, object]) -> None:
     with pytest.raises(EvidenceError):
         parse_folder(answer)
+
+
+def test_a_download_tells_its_commit_and_what_is_unfinished(model: Path) -> None:
+    kept = model / ".cache" / "huggingface" / "download"
+    kept.mkdir(parents=True)
+    (kept / "config.json.metadata").write_text(f"{'c' * 40}\netag\n1.0\n")
+    (kept / "5f2c.incomplete").touch()
+    folder = look(model)
+    assert folder.revision == "c" * 40
+    assert folder.newest_revision is None
+    assert folder.unfinished == ("5f2c.incomplete",)
+
+
+def test_a_snapshot_of_the_hubs_cache_is_its_commit(model: Path, tmp_path: Path) -> None:
+    repository = tmp_path / "models--org--name"
+    snapshot = repository / "snapshots" / ("d" * 40)
+    snapshot.parent.mkdir(parents=True)
+    shutil.move(model, snapshot)
+    (repository / "refs").mkdir()
+    (repository / "refs" / "main").write_text("e" * 40)
+    (snapshot / "tokenizer.json").unlink()
+    (snapshot / "tokenizer.json").symlink_to(repository / "blobs" / "gone")
+    folder = look(snapshot)
+    assert (folder.revision, folder.newest_revision) == ("d" * 40, "e" * 40)
+    assert folder.unreadable == {"tokenizer.json": "a link to nothing"}
+
+
+def test_weights_of_another_format_are_named(model: Path) -> None:
+    for file in model.glob("*.safetensors"):
+        file.unlink()
+    (model / "pytorch_model.bin").touch()
+    folder = look(model)
+    assert not folder.shards
+    assert folder.other_weights == ("pytorch_model.bin",)
+
+
+def test_the_quantisation_of_the_inner_model_counts(model: Path) -> None:
+    config = {"text_config": {"quantization_config": {"quant_method": "fp8"}}}
+    (model / "config.json").write_text(json.dumps(config))
+    assert look(model).quantisation == "fp8"

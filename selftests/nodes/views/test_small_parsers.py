@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from shakedown.engines.vllm.environment import gloo_nics
 from shakedown.errors import EvidenceError
-from shakedown.nodes.views.memory import parse_meminfo, parse_own_memory
+from shakedown.nodes.views.memory import parse_meminfo
 from shakedown.nodes.views.platform import parse_clock
 from shakedown.nodes.views.processes import Listener, parse_listeners
 
@@ -16,15 +16,6 @@ from shakedown.nodes.views.processes import Listener, parse_listeners
 def test_meminfo_is_bytes() -> None:
     info = parse_meminfo("MemTotal:       24684092 kB\nHugePages_Total:       3\nMemAvailable:   15900596 kB\n")
     assert info == {"MemTotal": 24684092 * 1024, "HugePages_Total": 3, "MemAvailable": 15900596 * 1024}
-
-
-@pytest.mark.parametrize(
-    ("said", "own"),
-    [("143771\n", (143771,)), ("81559\n81559\n", (81559, 81559)), ("[N/A]\n", ()), ("[Not Supported]\n", ()), ("", ())],
-    ids=["one", "two", "shared", "not supported", "none"],
-)
-def test_a_gpu_that_shares_memory_has_none_of_its_own(said: str, own: tuple[int, ...]) -> None:
-    assert parse_own_memory(said) == own
 
 
 def test_listeners_are_read_with_their_owners() -> None:

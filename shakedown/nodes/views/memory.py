@@ -1,8 +1,9 @@
-"""Memory of one machine."""
+"""Memory of one machine: what the kernel counts, what is paged out, and the processes that hold most."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from functools import cached_property
 
 from shakedown.errors import EvidenceError
@@ -11,11 +12,54 @@ from shakedown.nodes.answer import Command
 from shakedown.nodes.views.base import View
 
 GIB = 1024**3
+KIB = 1024
 
 _MEMINFO = Command("cat /proc/meminfo")
-_GPU = Command("nvidia-smi --query-gpu=memory.total --format=csv,noheader,nounits")
+_SWAPS = Command("cat /proc/swaps")
+_SHOWN_KIB = 256 * KIB
 
-NO_SUCH_COMMAND = 127
+# A process that ends meanwhile leaves no lines: `cat` goes on to the next.
+_LARGEST = Command(
+    f"""
+cat /proc/[0-9]*/status 2>/dev/null | awk '
+    $1 == "Name:" {{ name = $2; for (i = 3; i <= NF; i++) name = name " " $i }}
+    $1 == "Pid:" {{ pid = $2 }}
+    $1 == "VmRSS:" && $2 >= {_SHOWN_KIB} {{ print pid, $2, name }}'
+""",
+    key="processes with more than 256 MiB",
+)
+
+EXPLAINED = ("AnonPages", "Shmem", "SUnreclaim", "KernelStack", "PageTables", "Percpu", "Mlocked", "HugePages_Used")
+"""Of ``/proc/meminfo``: what programs and the kernel hold. What is neither this nor available belongs to a driver."""
+
+OURS = re.compile(r"raylet|gcs_server|ray::|ray-|dashboard|VLLM|vllm|EngineCore|APIServer|python|pt_main_thread")
+"""Names that processes of Ray and of the engine have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """A process by the memory it holds.
+
+    Attributes:
+        pid: on the node.
+        name: as the kernel has it, at most 15 characters.
+        resident: bytes, shared pages included; on unified memory the GPU's allocations are not among them.
+    """
+
+    pid: int
+    name: str
+    resident: int
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.pid}) {self.resident / GIB:.1f} GiB"
+
+
+@dataclass(frozen=True, slots=True)
+class Swap:
+    """Swap of all devices together, bytes."""
+
+    size: int
+    used: int
 
 
 class MemoryView(View):
@@ -23,8 +67,8 @@ class MemoryView(View):
 
     @classmethod
     def commands(cls, deployment: Deployment, node: Node) -> tuple[Command, ...]:  # noqa: ARG003 - same for all
-        """The kernel's account, and whether the accelerators have memory of their own."""
-        return (_MEMINFO, _GPU)
+        """The kernel's account, swap, and the largest processes."""
+        return (_MEMINFO, _SWAPS, _LARGEST)
 
     @cached_property
     def info(self) -> dict[str, int]:
@@ -37,20 +81,33 @@ class MemoryView(View):
         return self._field("MemTotal")
 
     @property
+    def free(self) -> int:
+        """``MemFree``, bytes: what CUDA calls free where it shares this memory."""
+        return self._field("MemFree")
+
+    @property
     def available(self) -> int:
         """``MemAvailable``, bytes: what could be had without swapping, page cache included."""
         return self._field("MemAvailable")
 
-    @cached_property
-    def weights_live_here(self) -> bool:
-        """Whether the weights take this memory: no accelerator has its own, so they share it or there is none.
+    @property
+    def unexplained(self) -> int:
+        """Bytes that neither programs nor the kernel's own tables hold and that are not available: a driver's."""
+        return max(0, self.total - self.available - sum(self.info.get(name, 0) for name in EXPLAINED))
 
-        Raises:
-            EvidenceError: nvidia-smi is there and does not answer.
-        """
-        if self._result(_GPU).rc == NO_SUCH_COMMAND:
-            return True
-        return not parse_own_memory(self._text(_GPU))
+    @cached_property
+    def swap(self) -> Swap:
+        """Swap as it is switched on."""
+        return parse_swaps(self._text(_SWAPS))
+
+    @cached_property
+    def largest(self) -> tuple[Process, ...]:
+        """Processes of more than 256 MiB, the largest first."""
+        return parse_processes(self._text(_LARGEST))
+
+    def strangers(self, least: float) -> tuple[Process, ...]:
+        """Processes of at least that many bytes that are none of Ray's or the engine's."""
+        return tuple(one for one in self.largest if one.resident >= least and not OURS.search(one.name))
 
     def _field(self, name: str) -> int:
         if name not in self.info:
@@ -61,9 +118,17 @@ class MemoryView(View):
 def parse_meminfo(text: str) -> dict[str, int]:
     """``/proc/meminfo`` -> bytes by name; counts without a unit stay counts."""
     found = re.findall(r"^(\S+):\s+(\d+)( kB)?$", text, re.MULTILINE)
-    return {name: int(number) * (1024 if unit else 1) for name, number, unit in found}
+    return {name: int(number) * (KIB if unit else 1) for name, number, unit in found}
 
 
-def parse_own_memory(text: str) -> tuple[int, ...]:
-    """``nvidia-smi --query-gpu=memory.total`` -> MiB of every GPU that has memory of its own; GB10 says ``[N/A]``."""
-    return tuple(int(line) for line in text.split("\n") if line.strip().isdecimal())
+def parse_swaps(text: str) -> Swap:
+    """``/proc/swaps`` -> swap; only its head where there is none."""
+    rows = re.findall(r"^\S+\s+(?:partition|file|virtual)\s+(\d+)\s+(\d+)", text, re.MULTILINE)
+    return Swap(sum(int(size) for size, _ in rows) * KIB, sum(int(used) for _, used in rows) * KIB)
+
+
+def parse_processes(text: str) -> tuple[Process, ...]:
+    """Lines ``PID KIB NAME`` -> processes, the largest first; a line of another shape is none."""
+    rows = (re.fullmatch(r"(\d+) (\d+) (.+)", line) for line in text.splitlines())
+    found = [Process(int(row[1]), row[3], int(row[2]) * KIB) for row in rows if row]
+    return tuple(sorted(found, key=lambda process: -process.resident))

@@ -26,11 +26,13 @@ class Shard:
         size: bytes.
         problem: what is wrong with it, in words; None if its header fits its size and the index.
         header_sha256: digest of the header; None if it cannot be read.
+        tensor_bytes: bytes of its tensors by type of number, as the header names it.
     """
 
     size: int
     problem: str | None
     header_sha256: str | None
+    tensor_bytes: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,18 +40,32 @@ class ModelFolder:
     """The folder of a model.
 
     Attributes:
-        exists: whether there is one.
+        exists: whether there is one that this user may list.
+        denied: why it may not be listed; None otherwise.
         index_sha256: digest of the index; None where there is none.
         promised: names of the shards that the index names; empty without an index.
         shards: the shards that are there.
         small: digests of all other files that an engine may read.
+        config: ``config.json``; empty if it cannot be read.
+        revision: commit of the hub that it was downloaded from; None if nothing tells.
+        newest_revision: what ``refs/main`` beside a snapshot says; None if the folder is no snapshot.
+        unfinished: downloads that were not completed.
+        unreadable: files that the engine's user cannot read -> why.
+        other_weights: weights of other formats.
     """
 
     exists: bool
+    denied: str | None
     index_sha256: str | None
     promised: tuple[str, ...]
     shards: Mapping[str, Shard]
     small: Mapping[str, str]
+    config: Mapping[str, Any]
+    revision: str | None
+    newest_revision: str | None
+    unfinished: tuple[str, ...]
+    unreadable: Mapping[str, str]
+    other_weights: tuple[str, ...]
 
     @property
     def missing(self) -> tuple[str, ...]:
@@ -63,8 +79,23 @@ class ModelFolder:
 
     @property
     def weights(self) -> int:
-        """Bytes of all shards."""
-        return sum(shard.size for shard in self.shards.values())
+        """Bytes of all tensors; of a shard whose header cannot be read, of the file."""
+        return sum(sum(shard.tensor_bytes.values()) or shard.size for shard in self.shards.values())
+
+    @property
+    def architectures(self) -> tuple[str, ...]:
+        """Classes that the configuration names for this model."""
+        named = self.config.get("architectures")
+        return tuple(map(str, named)) if isinstance(named, list) else ()
+
+    @property
+    def quantisation(self) -> str | None:
+        """Method that the weights are quantised by, as the configuration names it; None for none."""
+        inner = self.config.get("text_config")
+        inner = inner if isinstance(inner, dict) else {}
+        found = self.config.get("quantization_config") or inner.get("quantization_config")
+        method = found.get("quant_method") if isinstance(found, dict) else None
+        return str(method) if method else None
 
     @property
     def whole(self) -> dict[str, str]:
@@ -122,17 +153,41 @@ def parse_folder(answer: Mapping[str, Any]) -> ModelFolder:
     """
     try:
         if not answer["folder"]:
-            return ModelFolder(exists=False, index_sha256=None, promised=(), shards={}, small={})
+            return _nothing(answer.get("denied"))
         index = answer["index"] or {"sha256": None, "shards": []}
         return ModelFolder(
             exists=True,
+            denied=None,
             index_sha256=index["sha256"],
             promised=tuple(index["shards"]),
             shards={name: _shard(facts) for name, facts in answer["shards"].items()},
             small={name: digest for name, digest in answer["small"].items() if not _is_prose(name)},
+            config=answer["config"] or {},
+            revision=answer["revision"],
+            newest_revision=answer["newest_revision"],
+            unfinished=tuple(answer["unfinished"]),
+            unreadable={name: why for name, why in answer["unreadable"].items() if not _is_prose(name)},
+            other_weights=tuple(answer["other_weights"]),
         )
     except (KeyError, TypeError, AttributeError) as error:
         raise EvidenceError(f"the answer about the model's folder lacks {error}") from error
+
+
+def _nothing(denied: str | None) -> ModelFolder:
+    return ModelFolder(
+        exists=False,
+        denied=denied,
+        index_sha256=None,
+        promised=(),
+        shards={},
+        small={},
+        config={},
+        revision=None,
+        newest_revision=None,
+        unfinished=(),
+        unreadable={},
+        other_weights=(),
+    )
 
 
 def _is_prose(name: str) -> bool:
@@ -140,7 +195,7 @@ def _is_prose(name: str) -> bool:
 
 
 def _shard(facts: Mapping[str, Any]) -> Shard:
-    return Shard(int(facts["size"]), _problem(facts), facts.get("header_sha256"))
+    return Shard(int(facts["size"]), _problem(facts), facts.get("header_sha256"), facts.get("bytes", {}))
 
 
 def _problem(facts: Mapping[str, Any]) -> str | None:

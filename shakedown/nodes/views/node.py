@@ -12,7 +12,12 @@ from shakedown.nodes.answer import Command, Place
 from shakedown.nodes.backend import host_for
 from shakedown.nodes.evidence import Evidence
 from shakedown.nodes.views.base import View
+from shakedown.nodes.views.disks import DisksView
+from shakedown.nodes.views.engine_files import EngineFilesView
 from shakedown.nodes.views.environment import EnvironmentView
+from shakedown.nodes.views.gpu import GpuView
+from shakedown.nodes.views.kernel import KernelView
+from shakedown.nodes.views.limits import LimitsView
 from shakedown.nodes.views.memory import MemoryView
 from shakedown.nodes.views.model_files import ModelFilesView
 from shakedown.nodes.views.network import NetworkView
@@ -27,9 +32,14 @@ VIEWS: tuple[type[View], ...] = (
     PlatformView,  # the clock is asked first
     NetworkView,
     MemoryView,
+    LimitsView,
+    GpuView,
+    KernelView,
+    DisksView,
     ProcessesView,
     EnvironmentView,
     ModelFilesView,
+    EngineFilesView,
     RayView,
     ServeLogView,
 )
@@ -63,6 +73,31 @@ class NodeViews:
     def memory(self) -> MemoryView:
         """Memory of the machine."""
         return self._view(MemoryView)
+
+    @cached_property
+    def limits(self) -> LimitsView:
+        """What processes are allowed where Ray and the engine run."""
+        return self._view(LimitsView)
+
+    @cached_property
+    def gpu(self) -> GpuView:
+        """NVIDIA's GPUs."""
+        return self._view(GpuView)
+
+    @cached_property
+    def kernel(self) -> KernelView:
+        """The kernel and its modules."""
+        return self._view(KernelView)
+
+    @cached_property
+    def disks(self) -> DisksView:
+        """File systems."""
+        return self._view(DisksView)
+
+    @cached_property
+    def engine_files(self) -> EngineFilesView:
+        """The engine as it is installed."""
+        return self._view(EngineFilesView)
 
     @cached_property
     def processes(self) -> ProcessesView:

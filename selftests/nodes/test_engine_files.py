@@ -1,0 +1,108 @@
+"""The script that reads an installed engine's files, on a made-up engine of the real one's shape."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from shakedown.errors import EvidenceError
+from shakedown.nodes.scripts import engine_files
+from shakedown.nodes.views.engine_files import Assembler, parse_engine
+
+REGISTRY = """
+_TEXT = {
+    # a comment
+    "LlamaForCausalLM": ("llama", "LlamaForCausalLM"),
+    "OldModel": ("llama", "LlamaForCausalLM"),
+}
+_PREVIOUSLY = {"GoneForCausalLM": "0.9.2"}
+_ALL = {**_TEXT}
+"""
+METHODS = """
+from typing import Literal, get_args
+QuantizationMethods = Literal["fp8", "awq"]
+NAMES = list(get_args(QuantizationMethods))
+"""
+
+
+@pytest.fixture
+def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A package `vllm` that may be found and must not be imported."""
+    folder = tmp_path / "site" / "vllm"
+    for file, text in (
+        (Path("__init__.py"), "raise AssertionError"),
+        (engine_files.REGISTRY, REGISTRY),
+        (engine_files.METHODS, METHODS),
+        (engine_files.LOADER, 'device = torch.device(f"cuda:{pg.rank()}")'),
+    ):
+        (folder / file).parent.mkdir(parents=True, exist_ok=True)
+        (folder / file).write_text(text)
+    monkeypatch.setattr(sys, "path", [str(tmp_path / "site"), *sys.path])
+    monkeypatch.setenv("VLLM_CACHE_ROOT", str(tmp_path / "cache"))
+    return folder
+
+
+def test_what_an_engine_knows_is_read_without_importing_it(engine: Path) -> None:
+    files = parse_engine(engine_files.look())
+    assert files.installed
+    assert files.architectures == {"LlamaForCausalLM", "OldModel"}
+    assert files.quantisations == {"fp8", "awq"}
+    assert files.fastsafetensors_by_global_rank
+    assert files.cache.entries == 0
+
+
+def test_sources_of_another_shape_are_unknown_and_not_empty(engine: Path) -> None:
+    (engine / engine_files.REGISTRY).write_text("def broken(")
+    (engine / engine_files.METHODS).write_text("QUANTIZATION = []")
+    files = parse_engine(engine_files.look())
+    assert files.architectures is None
+    assert files.quantisations is None
+
+
+def test_entries_of_the_cache_older_than_the_engine_are_counted(engine: Path, tmp_path: Path) -> None:
+    for name, age_s in (("old", 3600), ("new", -60)):
+        entry = tmp_path / "cache" / "torch_compile_cache" / name
+        entry.mkdir(parents=True)
+        os.utime(entry, (time.time() - age_s,) * 2)
+    cache = parse_engine(engine_files.look()).cache
+    assert (cache.entries, cache.older, cache.problem) == (2, 1, None)
+
+
+def test_the_assembler_tells_its_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tools = tmp_path / "triton" / "backends" / "nvidia" / "bin"
+    tools.mkdir(parents=True)
+    (tmp_path / "triton" / "__init__.py").touch()
+    for name, number in (("ptxas", "12.8"), ("ptxas-blackwell", "13.0")):
+        (tools / name).write_text(f"#!/bin/sh\necho Cuda compilation tools, release {number}, V{number}.1\n")
+        (tools / name).chmod(0o755)
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    assert engine_files.assembler() == {"file": str(tools / "ptxas-blackwell"), "release": "13.0"}
+    (tools / "ptxas-blackwell").unlink()
+    assert engine_files.assembler() == {"file": str(tools / "ptxas"), "release": "12.8"}
+    monkeypatch.setenv("TRITON_PTXAS_PATH", "/nowhere/ptxas")
+    assert engine_files.assembler() == {"file": "/nowhere/ptxas", "release": None}
+
+
+@pytest.mark.parametrize(
+    ("release", "capability", "known"),
+    [
+        ((12, 8), "12.1", False),
+        ((12, 9), "12.1", True),
+        ((13, 0), "12.1", True),
+        ((12, 0), "9.0", True),
+        (None, "12.1", False),
+    ],
+)
+def test_an_assembler_knows_gpus_up_to_its_time(
+    release: tuple[int, ...] | None, capability: str, *, known: bool
+) -> None:
+    assert Assembler("ptxas", release).knows(capability) is known
+
+
+def test_an_answer_of_another_shape_is_refused() -> None:
+    with pytest.raises(EvidenceError):
+        parse_engine({"installed": True})
