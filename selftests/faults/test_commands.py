@@ -36,9 +36,11 @@ def test_json_names_the_tests_of_every_fault(tmp_path: Path) -> None:
 
 def test_explain_tells_what_finds_it_and_where_it_shows(tmp_path: Path) -> None:
     checked = said(tmp_path, "explain", "MEM-01")
-    assert "Found by\n  tests_infra/test_memory.py::" in checked
+    assert "Found by\n  tests_infra/" in checked
     assert "killed due to the node running low on memory  (root)" in checked
-    assert "Where it shows\n" in said(tmp_path, "explain", "srv-05")
+    assert "Where it shows\n" in said(
+        tmp_path, "explain", next(entry.id for entry in known_faults() if entry.seen_in).lower()
+    )
 
 
 def test_a_check_of_a_served_model_has_no_time_before_a_launch(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ PASSED = a_test("a", Outcome.PASSED)
 FAILED = a_test("b", Outcome.FAILED, finding=finding())
 WARNED = a_test("c", Outcome.FINDING, finding=finding(severity=Severity.WARNING))
 WAIVED = a_test("d", Outcome.XFAILED, finding=finding(), reason="until the move")
-LATER = a_test("e", Outcome.SKIPPED, silent="need stage ray")
+LATER = a_test("e", Outcome.SKIPPED, silent="for stage ray")
 NOT_SO = a_test("f", Outcome.SKIPPED, reason="no RDMA is declared")
 BLOCKED = a_test("g", Outcome.SKIPPED, silent=BEHIND)
 BROKEN = a_test("h", Outcome.ERROR, reason="ValueError: boom")
@@ -39,9 +39,9 @@ def test_a_claim_that_was_judged_covers_its_fault_whatever_came_out(spoke: Check
     ("tests", "why"),
     [
         ([], NOT_SELECTED),
-        ([LATER], "need stage ray"),
+        ([LATER], "for stage ray"),
         ([NOT_SO], NOT_HERE),
-        ([NOT_SO, LATER], "need stage ray"),
+        ([NOT_SO, LATER], "for stage ray"),
         ([PASSED, BLOCKED], BEHIND),
         ([PASSED, BROKEN], BROKE),
         ([PASSED, CRASHED], BROKE),
@@ -73,14 +73,14 @@ def test_terminal_and_page_say_the_same_numbers() -> None:
         predicted=("MEM-04",),
         at_launch=("NET-17", "SRV-02"),
         nowhere=("RAY-14",),
-        unjudged={NOT_HERE: ("NET-08",), "need stage ray": ("RAY-01", "RAY-03")},
+        unjudged={NOT_HERE: ("NET-08",), "for stage ray": ("RAY-01", "RAY-03")},
     )
     results = run(PASSED, coverage=told, stages=(Stage.HOSTS,))
     lines = [line.text for line in summary(results)]
     assert lines[-2:] == [
         "coverage  3 of 9 faults at stage hosts: 2 checked here, 1 predicted",
-        "          not covered 6: 2 need stage ray, 1 do not apply to this deployment, 2 show only at launch, "
-        "1 show in no check and no log",
+        "          not covered 6: 2 for stage ray, 1 not applicable here, 2 only visible at launch, "
+        "1 in no check and no log",
     ]
     html = page(results)
     assert "3 of 9 faults at stage hosts" in html
@@ -123,8 +123,8 @@ def test_a_run_tells_its_coverage_and_keeps_it(run: Run) -> None:
     assert told.checked == ("NET-01", "NET-06")
     assert {why: ids for why, ids in told.unjudged.items() if why != NOT_SELECTED} == {
         BEHIND: ("NET-05",),
-        "need stage hosts": ("RAY-05",),
-        "need stage serving": ("SRV-01",),
+        "for stage hosts": ("RAY-05",),
+        "for stage serving": ("SRV-01",),
         NOT_HERE: ("NET-07",),
         UNREADABLE: ("NET-13",),
     }

@@ -12,11 +12,11 @@ from collections.abc import Iterable, Sequence
 from shakedown.faults.catalogue import Entry
 from shakedown.report.results import CheckResult, Coverage, Outcome
 
-BEHIND = "stand behind another fault"
-UNREADABLE = "had no evidence that could be read"
-BROKE = "have a check that could not be carried out"
-NOT_HERE = "do not apply to this deployment"
-NOT_SELECTED = "were not selected"
+BEHIND = "behind another fault"
+UNREADABLE = "without readable evidence"
+BROKE = "with a check that broke"
+NOT_HERE = "not applicable here"
+NOT_SELECTED = "not selected"
 _UNDECIDED = (BROKE, UNREADABLE, BEHIND)
 """Why a check is silent although it should have spoken, the worst first."""
 

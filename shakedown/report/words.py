@@ -154,7 +154,7 @@ def coverage_text(results: RunResults) -> tuple[str, str] | None:
     judged = f"{len(coverage.checked)} checked here, {len(coverage.predicted)} predicted"
     rest = [(len(ids), why) for why, ids in coverage.unjudged.items()]
     rest.sort(reverse=True)
-    rest += [(len(coverage.at_launch), "show only at launch"), (len(coverage.nowhere), "show in no check and no log")]
+    rest += [(len(coverage.at_launch), "only visible at launch"), (len(coverage.nowhere), "in no check and no log")]
     parts = ", ".join(f"{count} {why}" for count, why in rest if count)
     head = f"{coverage.judged} of {coverage.faults} faults at stage {stages}: {judged}"
     return head, f"not covered {coverage.faults - coverage.judged}" + (f": {parts}" if parts else "")
