@@ -24,8 +24,8 @@ from train.asking import Said, Server
 from train.bounds import lower_bound
 from train.families import ALL
 from train.markers import MARKERS
+from train.unseen import MODES
 
-MODES = {"thinking": True, "plain": False}
 STREAMED_SHARE = 4  # every fourth item is asked again as a stream
 ALONE_SHARE = 8  # every eighth again with nothing beside it
 _SPEED_ITEMS = {1: 4, 8: 32}

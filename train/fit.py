@@ -20,6 +20,7 @@ from train.model import LONGEST, Model
 from train.packing import IGNORED, Row, batch
 from train.plan import Plan
 from train.shape import Shape
+from train.unseen import prepare
 from train.workers import Workers
 
 _LOG_EVERY_S = 10.0
@@ -59,9 +60,8 @@ class _Run:
         self.done.parts += 1
         self.done.commands.append(shlex.join(sys.argv))
         self.log = progress.Log(plan.out, fresh=not plan.resume)
-        items = plan.validation_items
-        self.documents = validation.prepare(plan, seed=plan.seed, items=items, longest=self.longest)
-        self.last_documents = validation.prepare(plan, seed=plan.seed + 1, items=2 * items, longest=self.longest)
+        sets = [(plan.seed, plan.validation_items), (plan.seed + 1, 2 * plan.validation_items)]
+        self.documents, self.last_documents = prepare(plan, sets, self.longest)
         self.log.write("begin", part=self.done.parts, device=self._device_name(), parameters=shape.parameters)
 
     def learn(self, workers: Workers) -> None:

@@ -34,7 +34,7 @@ class Batch:
         positions: of each token in its document.
         starts: of the documents, and the number of tokens at the end, more than once: the array's length is a multiple
             of 256 and one, so that it varies little.
-        wanted: indices of tokens that precede a learned one; shape (tokens / 2,), filled up with zeros.
+        wanted: indices of tokens that precede a learned one; shape (tokens / 3,), filled up with zeros.
         targets: the learned tokens, `IGNORED` where ``wanted`` is filled up.
     """
 
@@ -70,12 +70,13 @@ def batch(rows: Sequence[Row]) -> Batch:
     """Join rows."""
     ids = np.concatenate([r.ids for r in rows]).astype(np.int64)
     positions = np.concatenate([r.positions for r in rows]).astype(np.int64)
-    learned = np.flatnonzero(np.concatenate([r.learned for r in rows]))[: len(ids) // 2]
+    most = len(ids) // 3  # about an eighth of all tokens are learned, so nothing is lost
+    learned = np.flatnonzero(np.concatenate([r.learned for r in rows]))[:most]
     found = np.flatnonzero(positions == 0)
     starts = np.full((len(found) // _STARTS + 1) * _STARTS + 1, len(ids), np.int32)
     starts[: len(found)] = found
-    wanted = np.zeros(len(ids) // 2, np.int64)
-    targets = np.full(len(ids) // 2, IGNORED, np.int64)
+    wanted = np.zeros(most, np.int64)
+    targets = np.full(most, IGNORED, np.int64)
     wanted[: len(learned)] = learned - 1
     targets[: len(learned)] = ids[learned]
     return Batch(ids, positions, starts, wanted, targets)

@@ -7,37 +7,19 @@ its tokens is the most likely one after the right tokens before it: one pass ove
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from functools import cache, partial
-from itertools import accumulate, islice, pairwise
-from multiprocessing import get_context
-from pathlib import Path
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
 import torch
 
-from train.families import ALL
 from train.packing import Document
-from train.plan import Plan
-from train.samples import validation
-from train.tokens import Encoder
+from train.unseen import Documents
 
-MODES = {"thinking": True, "plain": False}
 Accuracy = dict[str, dict[str, float]]
 """Share of exact answers by family and mode."""
 
-Documents = dict[str, dict[str, list[Document]]]
 _AT_ONCE = 65_536
-
-
-def prepare(plan: Plan, *, seed: int, items: int, longest: int) -> Documents:
-    """Exercises of every family and mode; made by as many processes as make those of training."""
-    kinds = [(family, mode) for family in ALL for mode in MODES]
-    make = partial(_documents, tokenizer=plan.tokenizer, seed=seed, items=items, longest=longest)
-    with ProcessPoolExecutor(plan.workers, get_context("spawn")) as pool:
-        made = dict(zip(kinds, pool.map(make, kinds), strict=True))
-    return {family: {mode: made[family, mode] for mode in MODES} for family in ALL}
 
 
 def measure(model: Any, documents: Documents, device: str) -> Accuracy:
@@ -58,18 +40,6 @@ def table(accuracy: Accuracy) -> str:
     lines = [f"{'family':24s} {'thinking':>9s} {'plain':>9s}"]
     lines += [f"{family:24s} {m['thinking']:9.1%} {m['plain']:9.1%}" for family, m in accuracy.items()]
     return "\n".join(lines)
-
-
-def _documents(kind: tuple[str, str], *, tokenizer: Path, seed: int, items: int, longest: int) -> list[Document]:
-    family, mode = kind
-    encoder = _encoder(tokenizer)
-    encoded = (encoder.sample(exercise) for exercise in validation(family, seed, thinking=MODES[mode]))
-    return list(islice((document for document in encoded if len(document[0]) <= longest), items))
-
-
-@cache
-def _encoder(tokenizer: Path) -> Encoder:
-    return Encoder(tokenizer)
 
 
 def _right(model: Any, documents: Sequence[Document], device: str) -> list[bool]:
