@@ -19,6 +19,7 @@ need g++ g++ "the embedded engine compiles a kernel when it starts"
 if [ "${1:-}" = test ]; then
     need sshd openssh-server "the suite's own tests attach to nodes over real ssh"
     need sudo sudo "they read nodes as a user whom sudo trusts, and as one whom it does not"
+    need nft nftables "they drop packets as a firewall would"
     need dockerd docker.io "they look into containers of a real Docker Engine"
 fi
 

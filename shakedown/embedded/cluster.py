@@ -5,9 +5,10 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Callable, Mapping
 
-from shakedown.embedded.faults import Shape
+from shakedown.embedded import troubles
 from shakedown.embedded.network import FABRIC_NIC
 from shakedown.embedded.node import OWN, PYTHON, RunningNode, base_environment
+from shakedown.embedded.shape import Shape
 from shakedown.embedded.waiting import wait_until
 from shakedown.errors import LaunchError
 
@@ -46,7 +47,6 @@ def environment(node: RunningNode, shape: Shape, slow_load_s: float) -> dict[str
     variables = base_environment() | {
         "PYTHONPATH": str(OWN / "plugin"),
         "SHAKEDOWN_EMBEDDED": "1",
-        "GLOO_SOCKET_IFNAME": FABRIC_NIC,
         "HF_HUB_OFFLINE": "1",
         "OMP_NUM_THREADS": "1",  # two ranks, an engine core and an API server share the cores
         "VLLM_CPU_OMP_THREADS_BIND": "nobind",
@@ -56,8 +56,12 @@ def environment(node: RunningNode, shape: Shape, slow_load_s: float) -> dict[str
     }
     if slow_load_s:
         variables["SHAKEDOWN_SLOW_LOAD_S"] = str(slow_load_s)
+    if role in shape.gloo_nic_on:
+        variables["GLOO_SOCKET_IFNAME"] = FABRIC_NIC
     if role in shape.host_ip_on:
-        variables["VLLM_HOST_IP"] = node.plan.fabric
+        variables["VLLM_HOST_IP"] = shape.wrong_host_ip.get(role, node.plan.fabric)
+    if role not in shape.engine_on:
+        variables["PYTHONPATH"] = f"{troubles.without_engine(node)}:{variables['PYTHONPATH']}"
     if role in shape.monitor_off_on:
         variables["RAY_memory_monitor_refresh_ms"] = "0"
     return variables | node.plan.variables
@@ -91,6 +95,7 @@ def form(nodes: tuple[RunningNode, ...], shape: Shape, slow_load_s: float, tell:
         ask = [str(PYTHON), "-c", _ALIVE, gcs, str(1 + len(joining)), str(DEADLINE_S)]
         commands.start(f"{1 + len(joining)} Ray nodes are awaited", head, ask, environments[head.name])
         commands.succeed()
+        troubles.in_cluster(nodes, shape, gcs)
     except BaseException:
         for node in nodes:
             node.clear()

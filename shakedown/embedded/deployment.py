@@ -12,9 +12,10 @@ from types import TracebackType
 from typing import Self
 
 from shakedown.embedded import cache, cluster, hub, network, server
-from shakedown.embedded.faults import Shape, shape_of
+from shakedown.embedded.faults import shape_of
 from shakedown.embedded.logs import kept_when_failing
 from shakedown.embedded.node import RunningNode
+from shakedown.embedded.shape import Shape
 from shakedown.embedded.state import Record, StateFolder
 from shakedown.outcomes import Stage
 

@@ -1,43 +1,12 @@
-"""The faults that can be built into the embedded deployment, as changes of how it is made; ``up --fault NAME``."""
+"""The faults that can be built into the embedded deployment, by name; ``up --fault NAME``."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import Literal
+from dataclasses import dataclass, replace
 
-from shakedown.embedded.network import MTU
+from shakedown.embedded.network import HEAD_ADDRESS, MTU
+from shakedown.embedded.shape import HEAD, HEALTHY, NOBODY, Shape
 from shakedown.errors import LaunchError
-
-Role = Literal["head", "worker"]
-BOTH: frozenset[Role] = frozenset({"head", "worker"})
-
-
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """How a deployment is made; the defaults make a healthy one.
-
-    Attributes:
-        ray_network: whose addresses are given to ``ray start``.
-        host_ip_on: nodes that get ``VLLM_HOST_IP``.
-        management_isolated: whether the management network lets the nodes talk to each other no more than a guarded
-            one does; without it, traffic takes the wrong network but arrives.
-        monitor_off_on: nodes on which Ray's memory monitor is switched off.
-        joins: whether the worker is told to join.
-        fabric_up_on: nodes whose fabric NIC is up.
-        mtu: of the fabric NIC, bytes, by role.
-        truncated_on: nodes whose copy of the model has a truncated shard.
-        port_taken: whether something else listens on the API port of the head.
-    """
-
-    ray_network: Literal["fabric", "management"] = "fabric"
-    host_ip_on: frozenset[Role] = BOTH
-    management_isolated: bool = False
-    monitor_off_on: frozenset[Role] = BOTH
-    joins: bool = True
-    fabric_up_on: frozenset[Role] = BOTH
-    mtu: dict[Role, int] = field(default_factory=lambda: {"head": MTU, "worker": MTU})
-    truncated_on: frozenset[Role] = frozenset()
-    port_taken: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +18,6 @@ class Fault:
     shape: Shape
 
 
-HEALTHY = Shape()
-_HEAD: frozenset[Role] = frozenset({"head"})
-_WORKER: frozenset[Role] = frozenset({"worker"})
-
 FAULTS: tuple[Fault, ...] = (
     Fault(
         "ray-on-management",
@@ -62,27 +27,78 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "host-ip-missing-on-worker",
         "VLLM_HOST_IP is missing in the environment of the worker's Ray",
-        replace(HEALTHY, host_ip_on=_HEAD),
+        replace(HEALTHY, host_ip_on=HEAD),
+    ),
+    Fault(
+        "host-ip-copied",
+        "VLLM_HOST_IP is the head's address on both nodes, as from one file for both",
+        replace(HEALTHY, wrong_host_ip={"worker": HEAD_ADDRESS}),
     ),
     Fault(
         "host-ip-only-for-server",
         "VLLM_HOST_IP is given to the API server and to no Ray, so rank 0 takes the management network, which carries "
         "nothing between the nodes: the launch hangs without a word",
-        replace(HEALTHY, host_ip_on=frozenset(), management_isolated=True),
+        replace(HEALTHY, host_ip_on=NOBODY, management_isolated=True),
+    ),
+    Fault(
+        "names-on-loopback",
+        "the nodes' names lead to 127.0.1.1 and nothing tells Gloo which NIC to take",
+        replace(HEALTHY, names_on_loopback=True, gloo_nic_on=NOBODY),
     ),
     Fault(
         "memory-monitor-on-worker",
         "Ray's memory monitor is switched off on the head only",
-        replace(HEALTHY, monitor_off_on=_HEAD),
+        replace(HEALTHY, monitor_off_on=HEAD),
     ),
     Fault("worker-not-joined", "no Ray runs on the worker", replace(HEALTHY, joins=False)),
-    Fault("fabric-nic-down", "the fabric NIC of the worker is down", replace(HEALTHY, fabric_up_on=_HEAD)),
+    Fault("worker-died", "Ray on the worker was killed after it had joined", replace(HEALTHY, worker_dies=True)),
+    Fault(
+        "accelerator-held",
+        "a placement group that outlived its job holds the worker's accelerator",
+        replace(HEALTHY, accelerator_held=True),
+    ),
+    Fault(
+        "engine-missing-on-worker",
+        "the Python of the worker's Ray cannot import the engine",
+        replace(HEALTHY, engine_on=HEAD),
+    ),
+    Fault("fabric-nic-down", "the fabric NIC of the worker is down", replace(HEALTHY, fabric_up_on=HEAD)),
     Fault(
         "mtu-mismatch",
         "the fabric NIC has an MTU of 9000 on the head and 1500 on the worker",
         replace(HEALTHY, mtu={"head": 9000, "worker": MTU}),
     ),
-    Fault("shard-truncated", "one shard of the worker's model is cut off", replace(HEALTHY, truncated_on=_WORKER)),
+    Fault(
+        "full-packets-dropped",
+        "what is between the nodes drops packets above 1400 bytes, though both NICs have an MTU of 1500",
+        replace(HEALTHY, dropped={"worker": "meta length > 1400"}),
+    ),
+    Fault(
+        "ports-blocked",
+        "a firewall on the worker lets the ports of ssh and Ray through and drops all others",
+        replace(HEALTHY, dropped={"worker": "tcp dport != { 22, 6379 } ct state new"}),
+    ),
+    Fault("link-slow", "the fabric carries 20 Mb/s", replace(HEALTHY, rate="20mbit")),
+    Fault(
+        "link-lossy",
+        "the fabric loses 5 of 100 packets",
+        replace(HEALTHY, dropped={"worker": "numgen random mod 100 < 5", "head": "numgen random mod 100 < 5"}),
+    ),
+    Fault(
+        "shard-truncated",
+        "one shard of the worker's model is cut off",
+        replace(HEALTHY, model={"worker": "shard truncated"}),
+    ),
+    Fault(
+        "shard-missing",
+        "one shard of the worker's model is missing",
+        replace(HEALTHY, model={"worker": "shard missing"}),
+    ),
+    Fault(
+        "model-of-other-revision",
+        "the worker's model is of another revision",
+        replace(HEALTHY, model={"worker": "other revision"}),
+    ),
     Fault("api-port-taken", "something else listens on the API port of the head", replace(HEALTHY, port_taken=True)),
 )
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import socket
 import subprocess
 import sys
@@ -12,11 +11,11 @@ import tempfile
 from pathlib import Path
 from typing import IO
 
-from shakedown.embedded import describe, hub, machine, network, server
+from shakedown.embedded import describe, hub, machine, network, troubles
 from shakedown.embedded.deployment import EmbeddedDeployment, Handle
-from shakedown.embedded.faults import Role, Shape
 from shakedown.embedded.node import LOGS, PYTHON, RunningNode, base_environment
 from shakedown.embedded.processes import PROC, Process, children, find
+from shakedown.embedded.shape import Role, Shape
 from shakedown.embedded.state import Record, StateFolder
 from shakedown.embedded.waiting import wait_until
 from shakedown.errors import LaunchError
@@ -32,7 +31,7 @@ def prepare(folder: Path, engine: Path, shape: Shape) -> network.Plan:
             role=role,
             fabric=str(network.FABRIC[last]),
             management=str(network.MANAGEMENT[last]),
-            model=str(_model(folder / f"model-{name}", truncated=role in shape.truncated_on)),
+            model=str(troubles.model(folder / f"model-{name}", shape.model.get(role))),
             mtu=shape.mtu[role],
             fabric_up=role in shape.fabric_up_on,
             isolated=shape.management_isolated,
@@ -43,23 +42,13 @@ def prepare(folder: Path, engine: Path, shape: Shape) -> network.Plan:
     plan = network.Plan(str(folder), str(engine), str(machine.PLUGIN), nodes)
     etc = folder / "etc"
     etc.mkdir()
-    (etc / "hosts").write_text(network.hosts_file(nodes))
+    (etc / "hosts").write_text(network.hosts_file(nodes, on_loopback=shape.names_on_loopback))
     (etc / "resolv.conf").write_text("# no resolver: there is no way out of this deployment\n")
     plan.save(folder / hub.PLAN)
     return plan
 
 
-def _model(copy: Path, *, truncated: bool) -> Path:
-    """The model's folder, or a copy of it in which one shard has lost its second half."""
-    if not truncated:
-        return machine.MODEL
-    shutil.copytree(machine.MODEL, copy)
-    shard = sorted(copy.glob("*.safetensors"))[server.SHARDS // 2]
-    os.truncate(shard, shard.stat().st_size // 2)
-    return copy
-
-
-def spawn(folder: StateFolder, record: Record, plan: network.Plan, *, owned: bool) -> EmbeddedDeployment:
+def spawn(folder: StateFolder, record: Record, plan: network.Plan, shape: Shape, *, owned: bool) -> EmbeddedDeployment:
     """Start the hub in its namespaces; it makes the nodes.
 
     Raises:
@@ -78,6 +67,7 @@ def spawn(folder: StateFolder, record: Record, plan: network.Plan, *, owned: boo
             _await_links(nodes)
             for node in nodes:
                 _take_port(node)
+            troubles.on_fabric(nodes, shape)
             describe.write(folder.deployment_file, nodes, record.port)
         except BaseException:
             folder.remove()

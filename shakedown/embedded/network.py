@@ -14,6 +14,7 @@ from typing import Literal
 
 FABRIC = IPv4Network("192.168.200.0/24")
 MANAGEMENT = IPv4Network("198.18.0.0/24")
+HEAD_ADDRESS = str(FABRIC[12])
 HUB = "198.18.0.1"
 FABRIC_NIC = "fab0"  # the same on both nodes: one GLOO_SOCKET_IFNAME serves all ranks
 MANAGEMENT_NIC = "mgt0"
@@ -120,6 +121,7 @@ link set {FABRIC_NIC} {"up" if node.fabric_up else "down"}
 """
 
 
-def hosts_file(nodes: tuple[NodePlan, ...]) -> str:
-    """``/etc/hosts`` of every node: names lead to management addresses."""
-    return "127.0.0.1 localhost\n" + "".join(f"{node.management} {node.name}\n" for node in nodes)
+def hosts_file(nodes: tuple[NodePlan, ...], *, on_loopback: bool = False) -> str:
+    """``/etc/hosts`` of every node: names lead to management addresses, or to the one that Debian's installer takes."""
+    lines = (f"{'127.0.1.1' if on_loopback else node.management} {node.name}\n" for node in nodes)
+    return "127.0.0.1 localhost\n" + "".join(lines)

@@ -9,11 +9,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from shakedown.embedded import cluster
-from shakedown.embedded.faults import Shape
 from shakedown.embedded.logs import Follower
 from shakedown.embedded.network import API_PORT
 from shakedown.embedded.node import LOGS, MODEL, PYTHON, RunningNode
 from shakedown.embedded.processes import Process
+from shakedown.embedded.shape import Shape
 from shakedown.errors import LaunchError
 
 SERVED_NAME = "shakedown-tiny"

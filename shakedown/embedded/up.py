@@ -58,7 +58,7 @@ def start(options: Options, progress: Progress = silent) -> EmbeddedDeployment:
     folder.create(record)
     try:
         tell("two nodes are made")
-        return making.spawn(folder, record, making.prepare(folder.path, engine, shape), owned=options.owned)
+        return making.spawn(folder, record, making.prepare(folder.path, engine, shape), shape, owned=options.owned)
     except BaseException:
         folder.remove()
         raise

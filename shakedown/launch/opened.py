@@ -26,8 +26,16 @@ DECLARED_IN: dict[str, Callable[[Deployment], object]] = {
     "reasoning": lambda deployment: deployment.serve.reasoning_parser,
     "tools": lambda deployment: deployment.serve.tool_call_parser,
     "serve log": lambda deployment: deployment.serve.log,
+    "container": lambda deployment: deployment.container,
+    "gpus": lambda deployment: not deployment.label and all(node.gpus for node in deployment.node),
 }
-KEY_OF = {"reasoning": "reasoning_parser", "tools": "tool_call_parser", "serve log": "log"}
+KEY_OF = {
+    "reasoning": "[serve].reasoning_parser",
+    "tools": "[serve].tool_call_parser",
+    "serve log": "[serve].log",
+    "container": "[container]",
+    "gpus": "[[node]].gpus of real machines",
+}
 
 
 class Opened(ABC):
@@ -67,7 +75,7 @@ class Opened(ABC):
         """
         if DECLARED_IN[capability](self.deployment):
             return None
-        return f"no {capability}: [serve].{KEY_OF[capability]} is not declared in the deployment file"
+        return f"no {capability}: {KEY_OF[capability]} is not declared in the deployment file"
 
 
 class Attached(Opened):

@@ -109,6 +109,10 @@ class Evidence:
         if messages:
             raise NodeUnreachableError("\n".join(messages))
 
+    def knows(self, node: str, command: Command) -> bool:
+        """Whether an answer is remembered."""
+        return (command.place, command.key) in self._of(node)
+
     def ask(self, node: str, command: Command) -> Answer:
         """The remembered answer, or the node's own if it was never asked.
 
