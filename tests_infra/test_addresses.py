@@ -7,8 +7,10 @@ from ipaddress import ip_address
 import pytest
 
 from fixtures.claim import Claim
-from shakedown.engines.vllm.environment import GLOO_NICS, HOST_IP, NEVER_COPIED, gloo_nics
+from shakedown.engines.vllm.environment import GLOO_NICS, gloo_nics
+from shakedown.engines.vllm.handover import HOST_IP
 from shakedown.inventory.model import Deployment, Node
+from shakedown.nodes.ranks import rank_of
 from shakedown.nodes.views.network import Interface
 from shakedown.nodes.views.node import NodeViews
 
@@ -54,41 +56,33 @@ def test_engine_will_take_the_fabric_address(view: NodeViews, node: Node, claim:
 
 
 @pytest.mark.check("NET-13", stages=CLUSTER, needs=("RAY-03",))
-def test_gloo_is_told_fabric_nics(view: NodeViews, deployment: Deployment, claim: Claim) -> None:
-    """Every NIC that GLOO_SOCKET_IFNAME names, where it is set, is one of that very node with a fabric address."""
-    told = view.ray.environment.get(GLOO_NICS)
+def test_gloo_is_told_fabric_nics(
+    view: NodeViews, pair: dict[str, NodeViews], deployment: Deployment, claim: Claim
+) -> None:
+    """Every NIC that GLOO_SOCKET_IFNAME names to this node's ranks is one of this node with a fabric address."""
+    told = rank_of(view, pair[deployment.head.name], deployment).final.get(GLOO_NICS)
     nics = view.network.interfaces
     wrong = [name for name in gloo_nics(told) if not _is_on_fabric(nics.get(name), deployment)]
     fitting = [name for name, nic in nics.items() if _is_on_fabric(nic, deployment)]
     claim(
         not wrong,
-        found=f"{GLOO_NICS}={told} in the raylet's environment; NICs of this node: {', '.join(nics)}",
+        found=f"{GLOO_NICS}={told} for the ranks; NICs of this node: {', '.join(nics)}",
         expected=f"{view.node.interface}, or not set; NICs with a fabric address: {', '.join(fitting) or 'none'}",
     )
 
 
 @pytest.mark.check("NET-14", stages=CLUSTER, needs=("RAY-03",))
-def test_gloo_does_not_offer_loopback(view: NodeViews, claim: Claim) -> None:
+def test_gloo_does_not_offer_loopback(
+    view: NodeViews, pair: dict[str, NodeViews], deployment: Deployment, claim: Claim
+) -> None:
     """Unless Gloo is told a NIC, the node's own name resolves, and first to an address that its peers can reach."""
-    told = bool(gloo_nics(view.ray.environment.get(GLOO_NICS)))
+    told = bool(gloo_nics(rank_of(view, pair[deployment.head.name], deployment).final.get(GLOO_NICS)))
     own = () if told else view.environment.own_addresses
     claim(
         told or (bool(own) and not ip_address(own[0]).is_loopback),
         found=f"{GLOO_NICS} is not set and the node's own name resolves to {', '.join(own) or LOOPBACK_INSTEAD}",
         expected=f"{GLOO_NICS} set, or a name that resolves, and first to no loopback address",
     )
-
-
-@pytest.mark.check("ENV-01", stages=CLUSTER, needs=("RAY-03",))
-def test_variables_nobody_hands_over_are_set_everywhere(pair: dict[str, NodeViews], claim: Claim) -> None:
-    """A variable that vLLM copies to no worker is set for Ray on all nodes or on none."""
-    uneven = []
-    for name in NEVER_COPIED:
-        having = [node for node, view in pair.items() if name in view.ray.environment]
-        if having and len(having) < len(pair):
-            lacking = ", ".join(node for node in pair if node not in having)
-            uneven.append(f"{name}: set on {', '.join(having)}, not on {lacking}")
-    claim(not uneven, found="; ".join(uneven), expected="set in the environment of `ray start` on all nodes or on none")
 
 
 def _by_itself(view: NodeViews) -> str:

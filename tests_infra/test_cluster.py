@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from fixtures.claim import Claim
 from shakedown.inventory.model import Deployment, Node
+from shakedown.nodes.ranks import driver_of
 from shakedown.nodes.views.node import NodeViews
-from shakedown.nodes.views.ray import RayNode, gcs_address
+from shakedown.nodes.views.ray import RayNode, gcs_address, impatient
 
 pytestmark = pytest.mark.infra
 
 CLUSTER = ("ray", "serving")
+_PACKAGE = "`{}` where Ray runs; another interpreter is named by `python` under [[node]] of the deployment file"
 
 
 @pytest.mark.check("RAY-05", stages=("hosts",))
@@ -26,6 +30,13 @@ def test_node_connects_to_the_gcs(view: NodeViews, deployment: Deployment, claim
     """Every node can connect to the head's GCS at the head's fabric address."""
     problem = view.ray.gcs_problem
     claim(problem is None, found=f"{gcs_address(deployment)}: {problem}", expected="a TCP connection")
+
+
+@pytest.mark.check("RAY-09", stages=CLUSTER, needs=("RAY-03",))
+def test_node_connects_to_every_raylet(view: NodeViews, claim: Claim) -> None:
+    """Every node can connect to the ports of every raylet, which are random ones and not the one of the GCS."""
+    closed = view.ray.unreachable
+    claim(not closed, found="; ".join(closed), expected="TCP connections to all nodes, on whatever port")
 
 
 @pytest.mark.check("RAY-03", stages=CLUSTER, needs=("RAY-08",))
@@ -51,6 +62,20 @@ def test_cluster_knows_the_node_by_its_fabric_address(
         [row.address for row in rows] == [str(node.fabric_address)],
         found="; ".join(map(str, rows)),
         expected=f"one living row, with {node.fabric_address}",
+    )
+
+
+@pytest.mark.check("RAY-04", stages=CLUSTER, needs=("RAY-03",))
+def test_driver_will_find_this_cluster(pair: dict[str, NodeViews], deployment: Deployment, claim: Claim) -> None:
+    """A driver on the head attaches to this cluster: by RAY_ADDRESS, or else by what `ray start` left for it."""
+    head = pair[deployment.head.name]
+    told = driver_of(head, deployment).environment.get("RAY_ADDRESS")
+    taken = told or head.ray.current_cluster
+    claim(
+        taken == gcs_address(deployment) or (told == "auto" and head.ray.current_cluster == gcs_address(deployment)),
+        found=f"RAY_ADDRESS={told or 'not set'}, ray_current_cluster says {head.ray.current_cluster or 'nothing'}",
+        expected=f"{gcs_address(deployment)}; without either, the driver starts a Ray of its own",
+        node=head.node.name,
     )
 
 
@@ -126,20 +151,46 @@ def test_accelerators_are_taken_by_the_model(pair: dict[str, NodeViews], deploym
     )
 
 
-@pytest.mark.check("RAY-11", stages=("hosts", *CLUSTER))
+@pytest.mark.check("RAY-10", stages=CLUSTER, needs=("RAY-03",), severity="warning")
+def test_health_checks_are_as_patient_as_rays_own(view: NodeViews, claim: Claim) -> None:
+    """No setting on this node makes Ray give up on a node earlier than it would by itself."""
+    hasty = impatient(view.ray.environment)
+    claim(not hasty, found="; ".join(hasty), expected="Ray's defaults or more: a node that loads weights answers late")
+
+
+@pytest.mark.check("RAY-11", stages=("hosts", *CLUSTER), needs=("RAY-12", "RAY-13"))
 def test_versions_are_equal(pair: dict[str, NodeViews], deployment: Deployment, claim: Claim) -> None:
-    """Python, Ray and the engine are installed and have the same versions on all nodes."""
+    """Python, Ray, the engine and PyTorch have the same versions on all nodes."""
     names = ("python", "ray", deployment.serve.engine, "torch")
-    uneven, lacking = [], set[str]()
+    uneven = []
     for name in names:
         versions = {node: view.platform.versions.get(name) for node, view in pair.items()}
-        lacking |= {node for node, found in versions.items() if found is None}
         if None in versions.values() or len(set(versions.values())) > 1:
             uneven.append(name + ": " + ", ".join(f"{node} {found or 'none'}" for node, found in versions.items()))
+    claim(not uneven, found="; ".join(uneven), expected=f"the same {', '.join(names)} on all nodes")
+
+
+@pytest.mark.check("RAY-12", stages=("hosts", *CLUSTER))
+def test_ray_is_installed(view: NodeViews, node: Node, claim: Claim) -> None:
+    """The Python that is declared for every node finds Ray."""
+    claim(view.engine.finds_ray, found=f"{node.python} finds no `ray`", expected=_PACKAGE.format("ray"))
+
+
+@pytest.mark.check("RAY-13", stages=("hosts", *CLUSTER))
+def test_engine_is_installed(view: NodeViews, node: Node, deployment: Deployment, claim: Claim) -> None:
+    """The Python that is declared for every node finds the engine."""
+    engine = deployment.serve.engine
+    claim(view.engine.finds_engine, found=f"{node.python} finds no `{engine}`", expected=_PACKAGE.format(engine))
+
+
+@pytest.mark.check("RAY-15", stages=CLUSTER, needs=("RAY-03",))
+def test_raylet_does_not_live_in_a_session(view: NodeViews, claim: Claim) -> None:
+    """No raylet is a child of somebody's ssh session, whose end would be its own."""
+    above = view.ray.raylet.ancestors
     claim(
-        not uneven,
-        found="; ".join(uneven) + _asked(pair, lacking),
-        expected=f"the same {', '.join(names)} on all nodes",
+        not _in_a_session(above),
+        found=f"above the raylet: {', '.join(above)}",
+        expected="a service, a container's first process, tmux or screen; or `ray start` without --block",
     )
 
 
@@ -148,12 +199,10 @@ def _claim_nobody_died(pair: dict[str, NodeViews], deployment: Deployment, claim
     claim(not dead, found="; ".join(f"{row} {row.death}".strip() for row in dead), expected="no row of an earlier life")
 
 
-def _asked(pair: dict[str, NodeViews], lacking: set[str]) -> str:
-    """Which interpreter knew nothing of a package: another one on the node may."""
-    if not lacking:
-        return ""
-    asked = ", ".join(f"{pair[name].node.python} on {name}" for name in sorted(lacking))
-    return f"; asked was {asked}: another interpreter is named by `python` under [[node]] of the deployment file"
+def _in_a_session(ancestors: Sequence[str]) -> bool:
+    """Whether one of the processes above ends with a connection, and none outlives it."""
+    keeping = any(name.startswith(("tmux", "screen", "SCREEN")) for name in ancestors)
+    return not keeping and any(name.startswith(("sshd", "login")) for name in ancestors)
 
 
 def _head(pair: dict[str, NodeViews], deployment: Deployment) -> NodeViews:

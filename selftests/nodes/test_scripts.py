@@ -7,11 +7,12 @@ import socket
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from shakedown.nodes.answer import Command, Place, python_script
-from shakedown.nodes.scripts import ray_cluster, versions
+from shakedown.nodes.scripts import engine, ray_cluster, versions
 
 SCRIPTS = Path(ray_cluster.__file__).parent
 
@@ -55,7 +56,30 @@ def test_an_address_that_listens_is_reachable() -> None:
 
 def test_a_worker_only_connects() -> None:
     found = answer(python_script("ray_cluster", sys.executable, "127.0.0.1:1", "connect"))
-    assert set(found) == {"declared"}
+    assert found["raylets"] is None
+    assert "tables" not in found
+
+
+def test_every_living_raylets_ports_are_tried() -> None:
+    rows = [{"Alive": True, "NodeManagerAddress": "127.0.0.1", "NodeManagerPort": 1, "ObjectManagerPort": 1}]
+    state = SimpleNamespace(node_table=lambda: [*rows, {"Alive": False}])
+    tried = ray_cluster.raylets(state)
+    assert [(port["role"], port["reachable"]) for port in tried] == [("node manager", False), ("object manager", False)]
+
+
+def test_an_engine_that_is_found_tells_its_parsers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Read as text, so that a package which cannot be imported here still tells."""
+    for folder in ("made_up_engine", "made_up_engine/reasoning"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "__init__.py").write_text("raise ImportError\n")
+    registry = '_REASONING_PARSERS_TO_REGISTER: dict = {"qwen3": ("a", "B"), "glm45": ()}\n'
+    (tmp_path / "made_up_engine/reasoning/__init__.py").write_text(registry)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    package = engine.folder_of("made_up_engine")
+    assert package is not None
+    assert engine.parsers(package, "reasoning") == ["glm45", "qwen3"]
+    assert engine.parsers(package, "tools") is None
+    assert engine.folder_of("no_such_engine") is None
 
 
 def test_without_a_gcs_there_are_no_tables(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from selftests.proofs import bundle, bundle_memory, bundle_platform, embedded, simulator_perf, simulator_serving
+from selftests.proofs import (
+    bundle,
+    bundle_environment,
+    bundle_memory,
+    bundle_platform,
+    embedded,
+    simulator_perf,
+    simulator_serving,
+)
 from selftests.proofs.model import Clean, Fault
 from selftests.proofs.observe import healthy
 from shakedown.outcomes import Stage
 
 FAULTS: tuple[Fault, ...] = (
     *bundle.FAULTS,
+    *bundle_environment.FAULTS,
     *bundle_memory.FAULTS,
     *bundle_platform.FAULTS,
     *simulator_serving.FAULTS,

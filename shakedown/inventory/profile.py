@@ -31,6 +31,7 @@ class Profile(BaseModel):
         shm_gib: smallest size of ``/dev/shm`` where Ray and the engine run, GiB.
         busy_clock_mhz: SM clock below which a busy GPU is not at its speed, MHz; None where it depends.
         disk_full_percent: use of Ray's file system from which on Ray refuses to write, per cent.
+        load_s_per_shard: time a shard of the usual size takes to load, s; None where that is not known.
         clock_skew_warn_s: difference between the clocks of two nodes that is reported, s.
         clock_skew_fail_s: difference between the clocks of two nodes that fails, s.
         roofline_tokens_per_s: rate of a single stream that the hardware cannot exceed with any model it is meant for,
@@ -54,6 +55,7 @@ class Profile(BaseModel):
     shm_gib: PositiveFloat
     busy_clock_mhz: PositiveInt | None = None
     disk_full_percent: PositiveFloat
+    load_s_per_shard: PositiveFloat | None = None
     clock_skew_warn_s: PositiveFloat
     clock_skew_fail_s: PositiveFloat
     roofline_tokens_per_s: PositiveFloat | None = None

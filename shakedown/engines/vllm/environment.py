@@ -1,14 +1,9 @@
-"""What vLLM does not hand from the API server to its Ray workers, so that it must stand where each raylet is started.
-
-Copied are the variables that vLLM itself defines and those that begin with VLLM_, LMCACHE_, NCCL_, UCX_, HF_ or
-HUGGING_FACE_ (later also FLASH_ATTENTION_); worker-specific ones, ``VLLM_HOST_IP`` among them, never.
-Source: vllm/ray/ray_env.py and vllm/v1/executor/ray_utils.py of 0.17.1, 0.32.0 and 0.33.0.
-"""
+"""Variables that decide whether the ranks of vLLM find each other and run as meant, and how their values are read."""
 
 from __future__ import annotations
 
-HOST_IP = "VLLM_HOST_IP"
-"""The address that a vLLM process takes for its own; each node needs another value."""
+import re
+from collections.abc import Collection, Mapping
 
 GLOO_NICS = "GLOO_SOCKET_IFNAME"
 """The NICs that Gloo's connections of a process go through: exact names, separated by commas.
@@ -18,19 +13,57 @@ can bind to, and loopback where there is none.
 Source: PyTorch, torch/csrc/distributed/c10d/init.cpp (ProcessGroupGloo) and ProcessGroupGloo.cpp (createDefaultDevice).
 """
 
-NEVER_COPIED = (
-    GLOO_NICS,
-    "TP_SOCKET_IFNAME",
-    "PYTORCH_CUDA_ALLOC_CONF",
-    "PYTORCH_ALLOC_CONF",
-    "TORCH_NCCL_ASYNC_ERROR_HANDLING",
-    "TORCH_NCCL_BLOCKING_WAIT",
-    "TRITON_PTXAS_PATH",
-    "CUDA_LAUNCH_BLOCKING",
-)
-"""Variables that change how ranks find each other, allocate or compile, and that no version copies by itself."""
+NCCL_NICS = "NCCL_SOCKET_IFNAME"
+NCCL_HCAS = "NCCL_IB_HCA"
+"""The NICs and RDMA devices that NCCL may use: prefixes, separated by commas; ``=`` before them means exact names and
+``^`` all others. A port may follow the name of a device after a colon.
+Source: https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html
+"""
+
+READY_TIMEOUT = "VLLM_ENGINE_READY_TIMEOUT_S"
+READY_TIMEOUT_DEFAULT_S = 600
+"""How long an API server process of several waits for the engine; one alone waits for ever.
+Source: vllm/envs.py and vllm/v1/engine/{core_client,utils}.py of 0.17.1 and 0.32.0."""
+
+_SHARED = re.compile(r"(?:GLOO|TP|TORCH|PYTORCH|TRITON)_\w+|CUDA_LAUNCH_BLOCKING|CUDA_DEVICE_MAX_CONNECTIONS")
+
+DEBUGGING: Mapping[str, str] = {
+    "CUDA_LAUNCH_BLOCKING": "1",
+    "NCCL_DEBUG": "TRACE",
+    "VLLM_LOGGING_LEVEL": "DEBUG",
+    "VLLM_TRACE_FUNCTION": "1",
+    "TORCH_DISTRIBUTED_DEBUG": "DETAIL",
+}
+"""Settings for finding faults that serialise launches, check every collective, or write a line for every call.
+
+Sources: https://docs.vllm.ai/en/latest/usage/troubleshooting.html; the NCCL page above;
+https://docs.pytorch.org/docs/stable/distributed.html#debugging-torch-distributed-applications
+"""
+
+NCCL_WITHOUT_RDMA = "NCCL_IB_DISABLE"
+
+
+def concerns_all_ranks(name: str) -> bool:
+    """Whether a variable decides how ranks find each other, allocate or compile, so that all need it or none.
+
+    Those of NCCL are compared where its settings are.
+    """
+    return _SHARED.fullmatch(name) is not None
 
 
 def gloo_nics(value: str | None) -> tuple[str, ...]:
     """The NICs that a value of `GLOO_NICS` names, as PyTorch splits it; none where PyTorch takes it for missing."""
     return tuple(value.removesuffix(",").split(",")) if value and len(value) > 1 else ()
+
+
+def nccl_fitting(value: str, there: Collection[str]) -> tuple[str, ...]:
+    """The NICs or RDMA devices, of those that are there, which a value of `NCCL_NICS` or `NCCL_HCAS` lets NCCL use."""
+    excluding, exact = value.startswith("^"), value.lstrip("^").startswith("=")
+    parts = [part.strip().partition(":")[0] for part in value.lstrip("^=").split(",") if part.strip()]
+    named = [name for name in there if any(name == part if exact else name.startswith(part) for part in parts)]
+    return tuple(name for name in there if (name in named) != excluding)
+
+
+def debugging(environment: Mapping[str, str]) -> tuple[str, ...]:
+    """``NAME=VALUE`` of the settings of `DEBUGGING` that are on."""
+    return tuple(f"{name}={value}" for name, value in DEBUGGING.items() if environment.get(name, "").upper() == value)

@@ -1,9 +1,10 @@
-# revision: 1
+# revision: 2
 """Whether the GCS can be reached at ADDRESS, and what it knows: nodes, resources, placement groups, session; as JSON.
 
-Arguments: ADDRESS ``tables`` | ``connect``. With ``connect`` only a TCP connection is made. The tables are those of the
-GCS that this node's own raylet belongs to, wherever that is; without a raylet, of the one at ADDRESS. They are read as
-Ray's own ``ray status`` does, without becoming a driver: no job is created, nothing is written.
+Arguments: ADDRESS ``tables`` | ``connect``. TCP connections are made to ADDRESS, and to the ports at which the raylets
+of all living nodes listen. With ``tables`` more of what the GCS knows is told. It is the GCS that this node's own
+raylet belongs to, wherever that is; without a raylet, the one at ADDRESS. It is asked as Ray's own ``ray status`` does,
+without becoming a driver: no job is created, nothing is written.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 CONNECT_TIMEOUT_S = 3.0
+PORTS = {"node manager": "NodeManagerPort", "object manager": "ObjectManagerPort"}
 
 
 def connect(address: str) -> dict[str, Any]:
@@ -28,14 +30,19 @@ def connect(address: str) -> dict[str, Any]:
         return {"reachable": False, "error": str(error)}
 
 
-def tables(address: str) -> dict[str, Any]:
-    """Nodes with total and free resources, placement groups, and the session's name."""
-    ray = importlib.import_module("ray")
+def state_of(address: str) -> Any:
+    """Ray's reader of the tables of the GCS."""
     options = importlib.import_module("ray._raylet").GcsClientOptions
     state = importlib.import_module("ray._private.state").GlobalState()
     state._initialize_global_state(
         options.create(address, None, allow_cluster_id_nil=True, fetch_cluster_id_if_nil=False)
     )
+    return state
+
+
+def tables(state: Any) -> dict[str, Any]:
+    """Nodes with total and free resources, placement groups, and the session's name."""
+    ray = importlib.import_module("ray")
     free = state.available_resources_per_node()
     session = state._connect_and_get_accessor().get_internal_kv(b"session", b"session_name")
     return {
@@ -47,6 +54,16 @@ def tables(address: str) -> dict[str, Any]:
         ],
         "session": session.decode() if session else None,
     }
+
+
+def raylets(state: Any) -> list[dict[str, Any]]:
+    """Whether the ports of each living node's raylet accept a TCP connection; they are random unless chosen."""
+    found = []
+    for row in state.node_table():
+        for role, key in PORTS.items() if row["Alive"] else ():
+            address = "{}:{}".format(row["NodeManagerAddress"], row[key])
+            found.append({"role": role, "address": address, **connect(address)})
+    return found
 
 
 def _node(row: dict[str, Any], free: dict[str, float]) -> dict[str, Any]:
@@ -77,10 +94,15 @@ def main() -> None:
     """Print the answer."""
     address, what = sys.argv[1:3]
     answer: dict[str, Any] = {"declared": connect(address)}
+    gcs = own_gcs() or address
+    answer["gcs"] = {"address": gcs, **(answer["declared"] if gcs == address else connect(gcs))}
+    try:
+        state = state_of(gcs) if answer["gcs"]["reachable"] else None
+    except ImportError as error:
+        state, answer["problem"] = None, str(error)
+    answer["raylets"] = raylets(state) if state else None
     if what == "tables":
-        gcs = own_gcs() or address
-        answer["gcs"] = {"address": gcs, **connect(gcs)}
-        answer["tables"] = tables(gcs) if answer["gcs"]["reachable"] else None
+        answer["tables"] = tables(state) if state else None
     json.dump(answer, sys.stdout, sort_keys=True)
 
 

@@ -12,7 +12,9 @@ from shakedown.nodes.answer import Command, Place
 from shakedown.nodes.backend import host_for
 from shakedown.nodes.evidence import Evidence
 from shakedown.nodes.views.base import View
+from shakedown.nodes.views.container import ContainerView
 from shakedown.nodes.views.disks import DisksView
+from shakedown.nodes.views.engine import EngineView
 from shakedown.nodes.views.engine_files import EngineFilesView
 from shakedown.nodes.views.environment import EnvironmentView
 from shakedown.nodes.views.gpu import GpuView
@@ -25,6 +27,7 @@ from shakedown.nodes.views.platform import PlatformView
 from shakedown.nodes.views.processes import ProcessesView
 from shakedown.nodes.views.ray import RayView
 from shakedown.nodes.views.serve_log import ServeLogView
+from shakedown.nodes.views.server import ServerView
 
 V = TypeVar("V", bound=View)
 
@@ -41,7 +44,10 @@ VIEWS: tuple[type[View], ...] = (
     ModelFilesView,
     EngineFilesView,
     RayView,
+    EngineView,
+    ServerView,
     ServeLogView,
+    ContainerView,
 )
 
 
@@ -118,6 +124,21 @@ class NodeViews:
     def ray(self) -> RayView:
         """The raylet and, on the head, the cluster."""
         return self._view(RayView)
+
+    @cached_property
+    def server(self) -> ServerView:
+        """The API server; on the head."""
+        return self._view(ServerView)
+
+    @cached_property
+    def engine(self) -> EngineView:
+        """Ray and the engine as installed."""
+        return self._view(EngineView)
+
+    @cached_property
+    def container(self) -> ContainerView:
+        """The declared container."""
+        return self._view(ContainerView)
 
     @cached_property
     def serve_log(self) -> ServeLogView:

@@ -27,13 +27,30 @@ _RAYLET = each_process(
     tr '\\0' '\\n' <"$process/cmdline" | grep -E '^--({KEPT_ARGUMENTS})=' | sed 's/^/arg /'
     tr '\\0' '\\n' <"$process/environ" | grep -E '^({KEPT_VARIABLES})' | sed 's/^/env /'
     [ -r "$process/environ" ] || echo 'denied environ'
+    above=$pid
+    while [ "$above" -gt 1 ]; do
+        above=$(sed -n 's/^PPid:[[:space:]]*//p' "/proc/$above/status") && [ "$above" ] || break
+        read -r name <"/proc/$above/comm" && printf 'abv %s\\n' "$name"
+    done
     logs=$(tr '\\0' '\\n' <"$process/cmdline" | sed -n 's/^--log_dir=//p')
     cat "$logs"/raylet.out* | grep -aE " $pid [0-9]+\\].*MemoryMonitor (disabled|initialized)" | sed 's/^/log /'
     """,
 )
 _RAYLET_COMMAND = Command(_RAYLET, Place.ENGINE, key="raylet: arguments, environment, memory monitor")
 
+_CURRENT = Command(
+    'file="${RAY_TMPDIR:-${TMPDIR:-/tmp}}/ray/ray_current_cluster"; [ ! -e "$file" ] || cat "$file"',
+    Place.ENGINE,
+    key="ray_current_cluster of the engine's user",
+)
+"""Where `ray.init()` looks when RAY_ADDRESS is not set. Source: ray/_private/{services,utils}.py of 2.60."""
+
 MONITOR_VARIABLES = ("RAY_memory_monitor_refresh_ms", "RAY_memory_usage_threshold")
+HEALTH_CHECKS = {
+    "RAY_health_check_period_ms": 3000,
+    "RAY_health_check_timeout_ms": 10000,
+    "RAY_health_check_failure_threshold": 5,
+}
 DEFAULT_REFRESH_MS = 250
 DEFAULT_THRESHOLD = 0.95
 ROUNDING = 0.001
@@ -98,12 +115,14 @@ class Raylet:
         pid: on the node.
         arguments: its command line, as far as `KEPT_ARGUMENTS` goes.
         environment: the variables with a prefix of `KEPT_VARIABLES`; None if this user may not read them.
+        ancestors: names of its parent, that one's parent and so on, as far as its PID namespace goes.
         monitor_lines: what this very process wrote about its memory monitor into the log of its session.
     """
 
     pid: int
     arguments: tuple[str, ...]
     environment: Mapping[str, str] | None
+    ancestors: tuple[str, ...]
     monitor_lines: tuple[str, ...]
 
     def argument(self, name: str) -> str | None:
@@ -129,14 +148,37 @@ class RayView(View):
 
     @classmethod
     def commands(cls, deployment: Deployment, node: Node) -> tuple[Command, ...]:
-        """One command finds the raylet and reads it, so that none depends on the answer of another."""
-        return (_gcs(deployment, node), _RAYLET_COMMAND)
+        """One command finds the raylet and reads it, so that none depends on the answer of another.
+
+        The head is also asked for the cluster that a driver without an address takes for its own.
+        """
+        own = (_gcs(deployment, node), _RAYLET_COMMAND)
+        return (*own, _CURRENT) if node.role == "head" else own
 
     @cached_property
     def gcs_problem(self) -> str | None:
         """Why this node cannot connect to the GCS at the declared address; None if it can."""
         declared = self._json(_gcs(self._deployment, self._node))["declared"]
         return None if declared["reachable"] else str(declared["error"])
+
+    @cached_property
+    def unreachable(self) -> tuple[str, ...]:
+        """Ports of the cluster's raylets, of all nodes, that this node cannot connect to; each with the reason.
+
+        Raises:
+            EvidenceError: no GCS told of them.
+        """
+        answer = self._json(_gcs(self._deployment, self._node))
+        if answer.get("raylets") is None:
+            why = answer.get("problem", "no answer")
+            raise EvidenceError(f"the GCS told {self._node.name} of no raylet's ports: {why}")
+        closed = (port for port in answer["raylets"] if not port["reachable"])
+        return tuple(f"{port['role']} at {port['address']}: {port['error']}" for port in closed)
+
+    @property
+    def current_cluster(self) -> str | None:
+        """The cluster that a driver attaches to which is given no address; None where `ray start` left none."""
+        return self._text(_CURRENT).strip() or None
 
     @cached_property
     def cluster(self) -> Cluster:
@@ -231,12 +273,13 @@ def parse_cluster(answer: Mapping[str, Any]) -> Cluster:
 
 
 def parse_raylets(text: str) -> tuple[Raylet, ...]:
-    """Lines ``pid N``, ``arg TEXT``, ``env NAME=VALUE``, ``log TEXT``, ``denied environ`` -> raylets."""
+    """Lines ``pid N``, ``arg TEXT``, ``env NAME=VALUE``, ``abv NAME``, ``log TEXT``, ``denied environ`` -> raylets."""
     raylets: list[Raylet] = []
     for block in re.split(r"^pid (?=\d+$)", text, flags=re.MULTILINE)[1:]:
         pid, *lines = block.splitlines()
         said = {
-            kind: tuple(line[4:] for line in lines if line.startswith(kind + " ")) for kind in ("arg", "env", "log")
+            kind: tuple(line[4:] for line in lines if line.startswith(kind + " "))
+            for kind in ("arg", "env", "abv", "log")
         }
         raylets.append(
             Raylet(
@@ -245,6 +288,7 @@ def parse_raylets(text: str) -> tuple[Raylet, ...]:
                 environment=None
                 if "denied environ" in lines
                 else dict(line.partition("=")[::2] for line in said["env"]),
+                ancestors=said["abv"],
                 monitor_lines=said["log"],
             )
         )
@@ -283,6 +327,19 @@ def monitor_setting(environment: Mapping[str, str]) -> float | None:
         return float(environment.get(threshold, DEFAULT_THRESHOLD))
     except ValueError as error:
         raise EvidenceError(f"a variable of the memory monitor is no number: {error}") from error
+
+
+def impatient(environment: Mapping[str, str]) -> tuple[str, ...]:
+    """Settings of the GCS's health checks that are stricter than Ray's own, with those.
+
+    Source of the names and defaults: ``src/ray/common/ray_config_def.h``; a raylet has the environment of the
+    `ray start` that started the GCS beside it.
+    """
+    return tuple(
+        f"{name}={environment[name]}, by itself {default}"
+        for name, default in HEALTH_CHECKS.items()
+        if environment.get(name, "").isdecimal() and int(environment[name]) < default
+    )
 
 
 def same_threshold(one: float | None, other: float | None) -> bool:
