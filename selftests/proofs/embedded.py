@@ -23,6 +23,7 @@ FAULTS: tuple[Fault, ...] = (
         tier=1,
     ),
     real("ports-blocked", "hosts", "RAY-09", tier=1),
+    real("link-slow", "hosts", "NET-02", tier=2),
     real("shard-truncated", "hosts", "MOD-01"),
     real("shard-missing", "hosts", "MOD-01"),
     real("model-of-other-revision", "hosts", "MOD-03"),

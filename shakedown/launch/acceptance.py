@@ -95,7 +95,7 @@ def _timed(title: str, action: Callable[[], object], console: Console) -> Step:
 def _pytest(console: Console, marker: str, file: Path, stage: str) -> Step:
     console.rule(f"pytest -m {marker}   ({stage})")
     began = time.monotonic()
-    command = [sys.executable, "-m", "pytest", "-m", marker, "--deployment", str(file)]
+    command = [sys.executable, "-m", "pytest", "-m", marker, "--tier", "1", "--deployment", str(file)]
     code = subprocess.run(command, cwd=ROOT, check=False).returncode
     verdict = {0: "passed", 1: "failed", NOTHING_COLLECTED: "nothing ran"}.get(code, f"pytest ended with {code}")
     return Step(f"pytest -m {marker}: {stage}", verdict, time.monotonic() - began)
