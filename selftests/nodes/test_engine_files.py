@@ -49,8 +49,8 @@ def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_what_an_engine_knows_is_read_without_importing_it(engine: Path) -> None:
     files = parse_engine(engine_files.look())
     assert files.installed
-    assert files.architectures == {"LlamaForCausalLM", "OldModel"}
-    assert files.quantisations == {"fp8", "awq"}
+    assert files.architectures == frozenset({"LlamaForCausalLM", "OldModel"})
+    assert files.quantisations == frozenset({"fp8", "awq"})
     assert files.fastsafetensors_by_global_rank
     assert files.cache.entries == 0
 

@@ -63,6 +63,7 @@ def nothing(evidence: Evidence) -> None:
 def memory_taken(evidence: Evidence) -> None:
     """Another tenant holds almost all memory."""
     in_text(evidence, WORKER, MEMINFO, r"^MemAvailable:.*", "MemAvailable:     917504 kB")
+    in_text(evidence, WORKER, MEMINFO, r"^AnonPages:.*", "AnonPages:     119877016 kB")
 
 
 def page_cache(evidence: Evidence) -> None:
@@ -128,10 +129,14 @@ def own_memory(free_mib: int) -> Callable[[Evidence], None]:
     def inject(evidence: Evidence) -> None:
         for node, free in ((HEAD, 142_000), (WORKER, free_mib)):
             line = f"NVIDIA H200, 580.95.05, 9.0, 143771, {free}, P0, 345, 76.2, 0, 0x0000000000000001, 0\n"
-            evidence.change(node, GPUS, lambda _, line=line: line, exit_code=0)
+            evidence.change(node, GPUS, _says(line), exit_code=0)
             evidence.change(node, COMPUTING, lambda _: "", exit_code=0)
 
     return inject
+
+
+def _says(answer: str) -> Callable[[str], str]:
+    return lambda _: answer
 
 
 def both(*edits: Callable[[Evidence], None]) -> Callable[[Evidence], None]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from selftests.proofs.bundle import FOLDER, HEAD, WORKER, in_json, in_text
-from selftests.proofs.bundle_memory import GPUS, NODES, nothing
+from selftests.proofs.bundle_memory import GPUS, NODES, both, nothing
 from selftests.proofs.model import Fault, Pair
 from shakedown.nodes.evidence import Evidence
 
@@ -105,8 +105,8 @@ def folder(edit: Callable[[dict[str, Any]], object], *nodes: str) -> Callable[[E
 
 def revisions(evidence: Evidence) -> None:
     """Each node downloaded the model on another day."""
-    for node, revision in ((HEAD, "a" * 40), (WORKER, "b" * 40)):
-        in_json(evidence, node, FOLDER, lambda answer, revision=revision: answer.update(revision=revision))
+    in_json(evidence, HEAD, FOLDER, lambda answer: answer.update(revision="a" * 40))
+    in_json(evidence, WORKER, FOLDER, lambda answer: answer.update(revision="b" * 40))
 
 
 def folder_denied(evidence: Evidence) -> None:
@@ -144,6 +144,12 @@ def quantisation(answer: dict[str, Any]) -> None:
 def engine(edit: Callable[[dict[str, Any]], object]) -> Callable[[Evidence], None]:
     """Change the answer about the engine's files on the worker."""
     return lambda evidence: in_json(evidence, WORKER, ENGINE, edit)
+
+
+def without_plugins(evidence: Evidence) -> None:
+    """No plugin is installed that could know more than the engine itself."""
+    for node in NODES:
+        in_json(evidence, node, ENGINE, lambda answer: answer.update(plugins=[]))
 
 
 def _fault(
@@ -192,8 +198,8 @@ FAULTS: tuple[Fault, ...] = (
         folder(other_format, *NODES),
         MOD_03="a folder without safetensors is no model for this engine",
     ),
-    _fault("architecture-unknown", "MOD-06", folder(architecture, *NODES)),
-    _fault("quantisation-unknown", "MOD-06", folder(quantisation, *NODES)),
+    _fault("architecture-unknown", "MOD-06", both(folder(architecture, *NODES), without_plugins)),
+    _fault("quantisation-unknown", "MOD-06", both(folder(quantisation, *NODES), without_plugins)),
     _fault("name-on-the-hub", "MOD-07", nothing, declared={"launch.serve": "vllm serve org/model --port 30000"}),
     _fault("cache-of-another-engine", "MOD-08", engine(lambda found: found["cache"].update(entries=3, older=2))),
     _fault(

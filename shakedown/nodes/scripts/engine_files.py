@@ -65,13 +65,13 @@ def quantisations(engine: Path) -> list[str] | None:
 
 
 def plugins() -> list[str]:
-    """Names of installed plugins of vLLM, each of which may register architectures and methods of its own."""
+    """Names of plugins that others installed, each of which may register architectures and methods of its own."""
     return sorted(
         {
             point.name
             for distribution in metadata.distributions()
             for point in distribution.entry_points
-            if point.group == "vllm.general_plugins"
+            if point.group == "vllm.general_plugins" and not point.value.startswith("vllm.")
         }
     )
 

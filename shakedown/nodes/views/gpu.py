@@ -111,7 +111,7 @@ class GpuView(View):
     @property
     def installed(self) -> bool:
         """Whether there is an nvidia-smi; whether it works is another question."""
-        return self._result(_GPUS).rc != NO_SUCH_COMMAND
+        return bool(self._result(_GPUS).rc != NO_SUCH_COMMAND)
 
     @property
     def complaint(self) -> str | None:
