@@ -21,7 +21,7 @@ BEGIN_S = 15.0
 
 
 def receive(server: socket.socket, streams: int, limit_s: float) -> dict[str, float]:
-    """Take in that many streams for that long, then hang up; what the sender still has in its buffers is not counted."""
+    """Take in that many streams for that long, then hang up; what then is in the sender's buffers is not counted."""
     server.settimeout(BEGIN_S)
     connections = [server.accept()[0] for _ in range(streams)]
     counts = [0] * streams
