@@ -67,7 +67,7 @@ def _entry(entry: Entry) -> Iterator[str]:
     yield "*What to do*:\n"
     yield f"```\n{entry.remedy}\n```\n"
     for check in checks_of(entry.id):
-        yield f"* {entry.status} by `{check.test}` at {', '.join(check.stages)}: {_prose(check.claim)}"
+        yield f"* {entry.status} by `{check.test}` at {check.when}: {_prose(check.claim)}"
     if entry.seen_in:
         yield f"* shows in {_prose(entry.seen_in)}"
     for signature in entry.signatures:

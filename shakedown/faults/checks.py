@@ -28,12 +28,19 @@ class Declared:
         test: file and name, as pytest takes them.
         claim: the first paragraph of the test's docstring.
         stages: at which the claim means something; empty where the marker does not write them down literally.
+        tier: 0 only reads; a higher one acts on the nodes and is asked for by ``--tier``.
     """
 
     id: str
     test: str
     claim: str
     stages: tuple[Stage, ...] = ()
+    tier: int = 0
+
+    @property
+    def when(self) -> str:
+        """Stages, and the option that it takes, in words."""
+        return ", ".join(self.stages) + (f", with --tier {self.tier}" if self.tier else "")
 
 
 @cache
@@ -69,7 +76,7 @@ def _in_file(file: Path, root: Path) -> Iterator[Declared]:
         for marker in filter(None, map(_marker, function.decorator_list)):
             claim = " ".join((ast.get_docstring(function) or "").split("\n\n")[0].split())
             test = f"{file.relative_to(root)}::{function.name}"
-            yield Declared(_id(marker), test, claim, tuple(_stages(marker, constants)))
+            yield Declared(_id(marker), test, claim, tuple(_stages(marker, constants)), _tier(marker))
 
 
 def _marker(decorator: ast.expr) -> ast.Call | None:
@@ -89,6 +96,11 @@ def _stages(marker: ast.Call, constants: dict[str, ast.expr]) -> Iterator[Stage]
     for keyword in marker.keywords:
         if keyword.arg == "stages":
             yield from (Stage(name) for name in _names(keyword.value, constants))
+
+
+def _tier(marker: ast.Call) -> int:
+    tiers = [keyword.value for keyword in marker.keywords if keyword.arg == "tier"]
+    return next((tier.value for tier in tiers if isinstance(tier, ast.Constant) and isinstance(tier.value, int)), 0)
 
 
 def _names(value: ast.expr, constants: dict[str, ast.expr]) -> Iterator[str]:

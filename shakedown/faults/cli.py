@@ -60,7 +60,7 @@ def described(entry: Entry, checks: Iterable[Declared] = ()) -> str:
         _part("Why", entry.cause),
         _part("What to do", entry.remedy),
     ]
-    found_by = "\n".join(f"{check.test}  ({', '.join(check.stages)})\n  {check.claim}" for check in checks)
+    found_by = "\n".join(f"{check.test}  ({check.when})\n  {check.claim}" for check in checks)
     lines = "\n".join(f"{signature.pattern}  ({signature.kind})" for signature in entry.signatures)
     parts += [_part("Found by", found_by)] if found_by else []
     parts += [_part("Where it shows", entry.seen_in)] if entry.seen_in else []
