@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from selftests.proofs import (
     bundle,
+    bundle_active,
     bundle_environment,
     bundle_memory,
     bundle_platform,
@@ -17,6 +18,7 @@ from shakedown.outcomes import Stage
 
 FAULTS: tuple[Fault, ...] = (
     *bundle.FAULTS,
+    *bundle_active.FAULTS,
     *bundle_environment.FAULTS,
     *bundle_memory.FAULTS,
     *bundle_platform.FAULTS,
@@ -35,7 +37,7 @@ CLEAN: tuple[Clean, ...] = (
     Clean("clean-simulator-serving", "simulator", "serving", "serving", healthy("simulator", Stage.SERVING)),
     Clean("clean-simulator-perf", "simulator", "perf", "serving", healthy("simulator", Stage.SERVING), baseline=True),
     *(
-        Clean(f"clean-embedded-{stage}", "embedded", "infra", stage, healthy("embedded", stage))
+        Clean(f"clean-embedded-{stage}", "embedded", "infra", stage, (*healthy("embedded", stage), "--tier", "1"))
         for stage in (Stage.HOSTS, Stage.RAY)
     ),
     Clean("clean-embedded-serving", "embedded", "serving", "serving", healthy("embedded", Stage.SERVING)),

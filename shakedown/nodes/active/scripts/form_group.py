@@ -28,6 +28,9 @@ PUBLIC = ("8.8.8.8", 80)
 
 TAIL_LINES = 12
 TAIL_WIDTH = 300
+LAST_WORDS = {"NCCL_DEBUG": "INFO", "NCCL_DEBUG_FILE": "/dev/stderr"}
+"""So that NCCL says what it does, where that is kept; what is set already stays."""
+
 START_S = 20.0
 """What a rank may take beside waiting: torch is imported in 3 s on an idle machine."""
 
@@ -97,9 +100,9 @@ def raylet_environment() -> dict[str, str] | None:
 def environment(declared: list[str]) -> dict[str, str]:
     """What the rank is given."""
     found = raylet_environment()
-    if found is not None:
-        return found
-    return dict(variable.partition("=")[::2] for variable in declared) | dict(os.environ)
+    if found is None:
+        found = dict(variable.partition("=")[::2] for variable in declared) | dict(os.environ)
+    return LAST_WORDS | found
 
 
 def main() -> None:
