@@ -34,7 +34,7 @@ def test_utilization_can_be_reached(budget: Budget, deployment: Deployment, clai
         asked <= reachable,
         found=f"gpu_memory_utilization = {asked:g}",
         expected=f"at most {reachable:.2f}: of {budget.machine.device.total / GIB:.1f} GiB system and context take "
-        f"{(budget.reserves.system + budget.reserves.rank) / GIB:.1f} (profile {deployment.profile.name})",
+        f"{(budget.reserves.system + budget.beside) / GIB:.1f} (profile {deployment.profile.name})",
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fixtures.claim import Claim
+from shakedown.engines.vllm.shell import parse_shell
 from shakedown.errors import EvidenceError
 from shakedown.inventory.model import Deployment
 from shakedown.nodes.views.model_files import differing_files
@@ -143,14 +144,15 @@ def test_engine_knows_the_quantisation(view: NodeViews, claim: Claim) -> None:
 
 @pytest.mark.check("MOD-07", stages=BEFORE_LAUNCH)
 def test_start_command_names_the_folder(deployment: Deployment, claim: Claim) -> None:
-    """The declared start command serves the declared folder, and no name on the hub that would be downloaded."""
-    command = deployment.launch.serve if deployment.launch else None
-    if command is None:
-        pytest.skip("no start command is declared (launch.serve)")
+    """The declared start command serves a folder, and no name on the hub that would be downloaded."""
+    text = deployment.launch.serve if deployment.launch else None
+    command = parse_shell(text) if text else None
+    if command is None or command.model is None or "$" in command.model:
+        pytest.skip("no start command is declared (launch.serve) that names a model by itself")
     claim(
-        str(deployment.model.path) in command,
-        found="launch.serve does not name model.path",
-        expected=f"{deployment.model.path}, which is on every node",
+        command.model.startswith("/"),
+        found=f"launch.serve serves {command.model}",
+        expected=f"{deployment.model.path}, which is on every node, so that nothing is downloaded",
     )
 
 

@@ -157,7 +157,9 @@ def _fault(
     stage: str = "hosts",
     declared: Mapping[str, Any] | None = None,
 ) -> Fault:
-    return Fault(f"gb10-{name}", "bundle", check, stage=stage, inject=inject, pair="gb10", declared=declared or {})
+    """A fault of dressed nodes; what is declared otherwise goes without the start command, which would differ."""
+    other = {**declared, "launch": None} if declared else {}
+    return Fault(f"gb10-{name}", "bundle", check, stage=stage, inject=inject, pair="gb10", declared=other)
 
 
 SIZED = {"serve.kv_cache_memory_gib": None, "serve.enforce_eager": False}
@@ -184,7 +186,7 @@ FAULTS: tuple[Fault, ...] = (
     _fault("object-store-too-large", "MEM-11", object_store, stage="ray"),
     _fault("steps-too-large", "MEM-15", nothing, declared={"serve.max_num_batched_tokens": 32768}),
     _fault("rank-left-over", "MEM-09", rank_left),
-    _fault("memory-leaked", "MEM-09", memory_leaked),
+    _fault("memory-leaked", "MEM-09", memory_leaked, declared={"serve.gpu_memory_utilization": 0.4}),
     _fault("desktop", "MEM-10", desktop),
     _fault("ollama", "MEM-10", other_server, stage="ray"),
     _fault("small-shm", "MEM-12", small_shm),

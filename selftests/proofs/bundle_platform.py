@@ -17,6 +17,13 @@ ENGINE = "python engine_files/"
 DISKS = "df: "
 
 RUNNING = "6.17.0-1029-nvidia"
+HUB_COMMAND = (
+    "vllm serve org/model --served-model-name shakedown-tiny --port 30000 --max-model-len 4096 "
+    "--tensor-parallel-size 2 --distributed-executor-backend ray --reasoning-parser qwen3 "
+    "--enable-auto-tool-choice --tool-call-parser hermes"
+)
+"""All is as declared, but for the model."""
+
 MISMATCH = "Failed to initialize NVML: Driver/library version mismatch\nNVML library version: 580.178\n"
 
 
@@ -200,7 +207,13 @@ FAULTS: tuple[Fault, ...] = (
     ),
     _fault("architecture-unknown", "MOD-06", both(folder(architecture, *NODES), without_plugins)),
     _fault("quantisation-unknown", "MOD-06", both(folder(quantisation, *NODES), without_plugins)),
-    _fault("name-on-the-hub", "MOD-07", nothing, declared={"launch.serve": "vllm serve org/model --port 30000"}),
+    _fault(
+        "name-on-the-hub",
+        "MOD-07",
+        nothing,
+        declared={"launch.serve": HUB_COMMAND},
+        SRV_09="the model is another one than declared, too",
+    ),
     _fault("cache-of-another-engine", "MOD-08", engine(lambda found: found["cache"].update(entries=3, older=2))),
     _fault(
         "loader-by-rank",

@@ -15,6 +15,8 @@ from shakedown.nodes.views.memory import Swap, parse_swaps
 from shakedown.nodes.views.memory import parse_processes as parse_largest
 
 SHARED = "NVIDIA GB10, 580.173.02, 12.1, [N/A], [N/A], P8, 208, 11.17, 0, 0x0000000000000001, [N/A]\n"
+IDLE = "NVIDIA H200, 580.159.04, 9.0, 143771, 143156, P0, 345, 80.99, 0, 0x0000000000000001, 0\n"
+"""As driver 580.159.04 prints it."""
 OWN = "NVIDIA H200, 580.95.05, 9.0, 143771, 143160, P0, 1980, 402.50, 97, 0x00000000000000C8, 0\n"
 
 
@@ -30,6 +32,12 @@ def test_a_gpu_tells_why_it_is_slow() -> None:
     assert one.memory_total == 143771 * 1024**2
     assert one.slowdowns == ("hardware slowdown", "hardware thermal slowdown", "power brake")
     assert "97 % busy" in str(one)
+
+
+def test_an_idle_gpu_is_not_slowed_down() -> None:
+    (gpu,) = parse_gpus(IDLE)
+    assert (gpu.driver, gpu.capability, gpu.slowdowns, gpu.uncorrected_ecc) == ("580.159.04", "9.0", (), 0)
+    assert gpu.memory_free == 143156 * 1024**2
 
 
 def test_other_fields_than_asked_for_are_refused() -> None:

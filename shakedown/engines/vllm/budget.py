@@ -23,6 +23,9 @@ from shakedown.engines.vllm.model_shape import ModelShape
 
 GIB = 1024**3
 
+CONTEXT = GIB // 2
+"""Bytes of a GPU's own memory that a CUDA context takes at least, before NCCL; of shared memory the profile tells."""
+
 Kind = Literal["unified", "discrete", "none"]
 """Of the accelerators: they share the machine's memory, have their own, or there are none (the engine runs on CPU)."""
 
@@ -143,8 +146,12 @@ class Budget:
     @property
     def free_at_start(self) -> float:
         """Bytes of the device that will be free when a rank looks: now available, less context and processes."""
-        ranks = self.settings.ranks if self.machine.kind != "discrete" else 1
-        return self.machine.device.available - ranks * self.reserves.rank
+        return self.machine.device.available - self.beside
+
+    @property
+    def beside(self) -> int:
+        """Bytes of the device that are taken beside the ranks' shares."""
+        return CONTEXT if self.machine.kind == "discrete" else self.settings.ranks * self.reserves.rank
 
     @property
     def kv_room(self) -> float:
@@ -226,7 +233,7 @@ class Budget:
     @property
     def reachable_utilization(self) -> float:
         """Highest utilisation that this hardware can give when nothing else runs on it."""
-        free = self.machine.device.total - self.reserves.system - self.reserves.rank
+        free = self.machine.device.total - self.reserves.system - self.beside
         return max(0.0, free / self.machine.device.total)
 
     def _with(self, utilization: float) -> Budget:
