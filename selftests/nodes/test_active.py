@@ -115,6 +115,23 @@ def test_a_rank_that_cannot_start_is_told_in_its_own_words(deployment: Deploymen
     assert "No module named 'torch'" in str(first)
 
 
+def test_a_rank_that_hangs_is_ended(
+    machines: Rack, deployment: Deployment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A torch that never comes back from its import: the limit ends it, and the process it stands in."""
+    (tmp_path / "torch.py").write_text("import time\ntime.sleep(600)\n")
+    python = tmp_path / "python"
+    python.write_text(f'#!/bin/sh\nexport PYTHONPATH={tmp_path}\nexec {sys.executable} "$@"\n')
+    python.chmod(0o755)
+    monkeypatch.setattr(collective, "LIMIT_S", 3)
+    nodes = tuple(node.model_copy(update={"python": str(python)}) for node in deployment.node)
+    hanging = deployment.model_copy(update={"node": nodes})
+    with pytest.raises(EvidenceError, match="did not end within 3 s"):
+        collective.ranks(hanging, Evidence.of(hanging, Stage.HOSTS), "gloo")
+    for machine in machines:
+        assert "meet at the declared address" not in inside(machine, "ps", "-eo", "args")
+
+
 def test_tasks_without_ray_are_no_answer(deployment: Deployment, evidence: Evidence) -> None:
     with pytest.raises(EvidenceError, match="no raylet runs here"):
         ray_tasks.tasks(deployment, evidence)

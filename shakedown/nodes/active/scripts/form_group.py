@@ -26,7 +26,7 @@ from pathlib import Path
 PUBLIC = ("8.8.8.8", 80)
 """What vLLM connects a UDP socket to when VLLM_HOST_IP is not set; no packet is sent."""
 
-TAIL_LINES = 12
+TAIL_LINES = 6
 TAIL_WIDTH = 300
 LAST_WORDS = {"NCCL_DEBUG": "INFO", "NCCL_DEBUG_FILE": "/dev/stderr"}
 """So that NCCL says what it does, where that is kept; what is set already stays."""
@@ -120,7 +120,8 @@ def main() -> None:
             rank.kill()
             said, _ = rank.communicate()
         words.seek(0)
-        tail = words.read().decode(errors="replace").splitlines()[-TAIL_LINES:]
+        lines = words.read().decode(errors="replace").splitlines()
+        tail = [line for line in lines if line.strip(" ^~")][-TAIL_LINES:]  # carets point at nothing here
     facts: dict[str, object] = {}
     for line in said.decode(errors="replace").splitlines():
         if line.startswith("{"):
