@@ -8,7 +8,7 @@ from selftests.report.runs import Run
 from selftests.report.samples import a_test, finding, run
 from shakedown.faults.catalogue import Entry, Status, known_faults, lookup
 from shakedown.outcomes import Severity, Stage
-from shakedown.report.coverage import BEHIND, BROKE, NOT_HERE, NOT_SELECTED, UNREADABLE, coverage
+from shakedown.report.coverage import BEHIND, BROKE, NOT_HERE, NOT_RUN, UNREADABLE, coverage
 from shakedown.report.html import page
 from shakedown.report.results import CheckResult, Coverage, Outcome
 from shakedown.report.terminal import summary
@@ -38,7 +38,7 @@ def test_a_claim_that_was_judged_covers_its_fault_whatever_came_out(spoke: Check
 @pytest.mark.parametrize(
     ("tests", "why"),
     [
-        ([], NOT_SELECTED),
+        ([], NOT_RUN),
         ([LATER], "for stage ray"),
         ([NOT_SO], NOT_HERE),
         ([NOT_SO, LATER], "for stage ray"),
@@ -121,7 +121,7 @@ def test_a_run_tells_its_coverage_and_keeps_it(run: Run) -> None:
     told = ran.results.coverage
     assert told is not None
     assert told.checked == ("NET-01", "NET-06")
-    assert {why: ids for why, ids in told.unjudged.items() if why != NOT_SELECTED} == {
+    assert {why: ids for why, ids in told.unjudged.items() if why != NOT_RUN} == {
         BEHIND: ("NET-05",),
         "for stage hosts": ("RAY-05",),
         "for stage serving": ("SRV-01",),

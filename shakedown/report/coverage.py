@@ -16,7 +16,7 @@ BEHIND = "behind another fault"
 UNREADABLE = "without readable evidence"
 BROKE = "with a check that broke"
 NOT_HERE = "not applicable here"
-NOT_SELECTED = "not selected"
+NOT_RUN = "not run"
 _UNDECIDED = (BROKE, UNREADABLE, BEHIND)
 """Why a check is silent although it should have spoken, the worst first."""
 
@@ -61,7 +61,7 @@ def _why_silent(tests: Sequence[CheckResult]) -> str:
             return undecided
     if "" in reasons:
         return ""
-    return next((why for why in reasons if why != NOT_HERE), NOT_HERE if reasons else NOT_SELECTED)
+    return next((why for why in reasons if why != NOT_HERE), NOT_HERE if reasons else NOT_RUN)
 
 
 def _silence(test: CheckResult) -> str:
