@@ -26,6 +26,7 @@ FAULTS: tuple[Fault, ...] = (
     real("link-slow", "hosts", "NET-02", tier=2),
     real("shard-truncated", "hosts", "MOD-01"),
     real("shard-missing", "hosts", "MOD-01"),
+    real("shard-corrupted", "hosts", "MOD-02", tier=2),
     real("model-of-other-revision", "hosts", "MOD-03"),
     real("api-port-taken", "hosts", "SRV-01"),
     real("ray-on-management", "ray", "RAY-01"),

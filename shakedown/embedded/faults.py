@@ -95,6 +95,11 @@ FAULTS: tuple[Fault, ...] = (
         replace(HEALTHY, model={"worker": "shard missing"}),
     ),
     Fault(
+        "shard-corrupted",
+        "one bit of one shard of the worker's model is wrong",
+        replace(HEALTHY, model={"worker": "shard corrupted"}),
+    ),
+    Fault(
         "model-of-other-revision",
         "the worker's model is of another revision",
         replace(HEALTHY, model={"worker": "other revision"}),

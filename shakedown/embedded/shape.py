@@ -9,7 +9,7 @@ from typing import Literal
 from shakedown.embedded.network import MTU
 
 Role = Literal["head", "worker"]
-Damage = Literal["shard truncated", "shard missing", "other revision"]
+Damage = Literal["shard truncated", "shard missing", "shard corrupted", "other revision"]
 
 BOTH: frozenset[Role] = frozenset({"head", "worker"})
 HEAD: frozenset[Role] = frozenset({"head"})

@@ -50,6 +50,12 @@ def model(copy: Path, damage: Damage | None) -> Path:
         os.truncate(shard, shard.stat().st_size // 2)
     elif damage == "shard missing":
         shard.unlink()
+    elif damage == "shard corrupted":
+        with shard.open("r+b") as file:
+            file.seek(-1, os.SEEK_END)
+            last = file.read(1)
+            file.seek(-1, os.SEEK_END)
+            file.write(bytes([last[0] ^ 1]))
     else:
         config = copy / "config.json"
         config.write_text(json.dumps(json.loads(config.read_text()) | {"rope_theta": 500000.0}, indent=2))
