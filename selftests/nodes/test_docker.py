@@ -17,6 +17,7 @@ from shakedown.errors import EvidenceError, NodeUnreachableError
 from shakedown.inventory.load import load_deployment
 from shakedown.inventory.model import Deployment
 from shakedown.launch.stage import find_stage
+from shakedown.nodes.active import ports
 from shakedown.nodes.answer import TIMED_OUT, Command, Place
 from shakedown.nodes.evidence import Evidence
 from shakedown.nodes.fetch import Reach
@@ -104,6 +105,13 @@ def test_a_container_of_this_machine_is_reached_without_ssh(machines: Rack, monk
     evidence = Evidence("here", Stage.RAY, {"a": Reach("a", Local(), DockerExec(Local(), CONTAINER))})
     assert evidence.ask("a", Command("echo $VLLM_HOST_IP", Place.ENGINE)).text == f"{FABRIC[first.name]}\n"
     assert evidence.ask("a", Command("echo ${VLLM_HOST_IP-none}")).text == "none\n"
+
+
+def test_probes_act_in_the_containers(deployment: Deployment) -> None:
+    """Both halves meet over the fabric, though one is started behind a jump host."""
+    tried = ports.ways(deployment, Evidence.of(deployment, Stage.RAY))
+    assert [(way.source, way.target) for way in tried] == [("node-a", "node-b"), ("node-b", "node-a")]
+    assert all(len(way.reached) == ports.COUNT for way in tried), tried
 
 
 def test_any_bytes_come_out_of_a_container(deployment: Deployment) -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import shlex
 import shutil
 import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -15,10 +16,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from selftests.inventory.files import GOOD
+from shakedown.errors import EvidenceError
 from shakedown.inventory.load import load_deployment
 from shakedown.inventory.model import Deployment
+from shakedown.nodes.active import bandwidth, collective, ports, ray_tasks, shards
+from shakedown.nodes.answer import Command
+from shakedown.nodes.evidence import Evidence
+from shakedown.nodes.fetch import Reach
 from shakedown.nodes.transport import DockerExec, Local
 from shakedown.nodes.views.node import commands
+from shakedown.outcomes import Stage
 
 MARK = "owned"
 FRAGMENTS = (
@@ -61,6 +68,31 @@ def _good(folder: Path) -> Deployment:
     return load_deployment(file)
 
 
+class Noting(Evidence):
+    """Evidence that notes what it is asked to fetch, and reaches nobody."""
+
+    def __init__(self, deployment: Deployment) -> None:
+        super().__init__(deployment.name, Stage.RAY, {node.name: Reach(node.name, Local()) for node in deployment.node})
+        self.noted: list[Command] = []
+
+    def fetch(self, wanted: Mapping[str, Sequence[Command]]) -> None:
+        self.noted += [command for commands in wanted.values() for command in commands]
+        raise EvidenceError("nobody is asked")
+
+
+def probes(deployment: Deployment) -> list[Command]:
+    """Every command by which a probe would act."""
+    evidence = Noting(deployment)
+    for probe in (ports.ways, ray_tasks.tasks, bandwidth.flows, shards.copies):
+        with contextlib.suppress(EvidenceError):
+            probe(deployment, evidence)
+    for backend in ("gloo", "nccl"):
+        with contextlib.suppress(EvidenceError):
+            collective.ranks(deployment, evidence, backend)
+    assert len(evidence.noted) >= 11
+    return evidence.noted
+
+
 def with_value(good: Deployment, place: str, text: str) -> Deployment:
     """The deployment with a value that its file might have been refused for."""
     (section, fields), *_ = PLACES[place](text).items()
@@ -82,17 +114,17 @@ def test_no_command_of_a_view_runs_a_value(place: str, tmp_path_factory: pytest.
     @given(hostile)
     def holds(text: str) -> None:
         deployment = with_value(good, place, text)
-        for node in deployment.node:
-            for command in commands(deployment, node):
-                subprocess.run(
-                    ["/bin/sh", "-c", command.text],
-                    cwd=folder,
-                    env={"PATH": str(folder / "bin")},
-                    stdin=subprocess.DEVNULL,
-                    capture_output=True,
-                    check=False,
-                    timeout=10,
-                )
+        asked = [command for node in deployment.node for command in commands(deployment, node)]
+        for command in (*asked, *probes(deployment)):
+            subprocess.run(
+                ["/bin/sh", "-c", command.text],
+                cwd=folder,
+                env={"PATH": str(folder / "bin")},
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                check=False,
+                timeout=10,
+            )
         assert not (folder / MARK).exists(), f"{place} was run by a command"
 
     holds()

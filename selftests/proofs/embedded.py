@@ -48,7 +48,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     real("memory-monitor-on-worker", "ray", "MEM-01"),
     real("worker-not-joined", "ray", "RAY-03"),
-    real("worker-died", "ray", "RAY-07"),
+    real("worker-died", "ray", "RAY-07", {"RAY-03": "what has died is no longer in the cluster"}),
     real("accelerator-held", "ray", "RAY-06"),
     real("engine-missing-on-worker", "ray", "RAY-13", tier=1),
 )
