@@ -69,12 +69,13 @@ def test_cluster_knows_the_node_by_its_fabric_address(
 def test_driver_will_find_this_cluster(pair: dict[str, NodeViews], deployment: Deployment, claim: Claim) -> None:
     """A driver on the head attaches to this cluster: by RAY_ADDRESS, or else by what `ray start` left for it."""
     head = pair[deployment.head.name]
-    told = driver_of(head, deployment).environment.get("RAY_ADDRESS")
-    taken = told or head.ray.current_cluster
+    this = head.ray.raylet.argument("gcs-address")
+    told = driver_of(head, deployment).environment.get("RAY_ADDRESS", "")
+    taken = head.ray.current_cluster if told in ("", "auto") else told
     claim(
-        taken == gcs_address(deployment) or (told == "auto" and head.ray.current_cluster == gcs_address(deployment)),
+        taken == this,
         found=f"RAY_ADDRESS={told or 'not set'}, ray_current_cluster says {head.ray.current_cluster or 'nothing'}",
-        expected=f"{gcs_address(deployment)}; without either, the driver starts a Ray of its own",
+        expected=f"{this}; without either, the driver starts a Ray of its own",
         node=head.node.name,
     )
 
