@@ -46,6 +46,7 @@ def test_suites_run_in_the_order_infra_serving_perf(run: Run) -> None:
         pytest.param('"NET-01"', "*missing*stages*the marker is check(*", id="no-stages"),
         pytest.param('"NET-01", stages=("launch",)', "*'launch' is not a valid Stage*", id="unknown-stage"),
         pytest.param('"NET-01", stages="ray"', "*stages and needs are tuples*", id="not-a-tuple"),
+        pytest.param('"NET-01", stages=("ray",), tier=3', "*tier 3 is none of 0, 1, 2*", id="tier"),
         pytest.param('"NET-01", stages=("ray",), severity="bad"', "*'bad' is not a valid Severity*", id="severity"),
     ],
 )

@@ -50,6 +50,27 @@ def test_a_capability_that_is_not_declared_skips_with_the_key_to_declare(run: Ru
     result.stdout.fnmatch_lines(["*[[]serve[]].log is not declared*"])
 
 
+ACTING = """
+pytestmark = pytest.mark.infra
+@pytest.mark.check("RAY-09", stages=("ray",), tier=1)
+def test_acts(claim): claim(True, found="", expected="")
+@pytest.mark.check("NET-02", stages=("ray",), tier=2)
+def test_loads(claim): claim(True, found="", expected="")
+"""
+
+
+def test_nothing_acts_unless_it_is_asked_for(run: Run) -> None:
+    result = run(ACTING)
+    result.assert_outcomes(skipped=2)
+    result.stdout.fnmatch_lines(["*acts on the nodes: asked for by --tier 1*"])
+
+
+def test_a_tier_brings_those_below_it(run: Run) -> None:
+    result = run(ACTING, "--tier=1")
+    result.assert_outcomes(passed=1, skipped=1)
+    result.stdout.fnmatch_lines(["*acts on the nodes: asked for by --tier 2*"])
+
+
 def test_a_check_that_claims_nothing_fails(run: Run) -> None:
     result = run(
         """

@@ -80,11 +80,6 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault("link-slow", "the fabric carries 20 Mb/s", replace(HEALTHY, rate="20mbit")),
     Fault(
-        "link-lossy",
-        "the fabric loses 5 of 100 packets",
-        replace(HEALTHY, dropped={"worker": "numgen random mod 100 < 5", "head": "numgen random mod 100 < 5"}),
-    ),
-    Fault(
         "shard-truncated",
         "one shard of the worker's model is cut off",
         replace(HEALTHY, model={"worker": "shard truncated"}),
