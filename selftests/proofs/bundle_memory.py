@@ -9,7 +9,7 @@ from selftests.proofs.bundle import FOLDER, HEAD, TABLES, WORKER, WORKER_ADDRESS
 from selftests.proofs.model import Fault
 from shakedown.nodes.evidence import Evidence
 
-GPUS = "nvidia-smi --query-gpu"
+GPUS = "nvidia-smi --query-gpu=name,driver_version,compute_cap,"
 COMPUTING = "nvidia-smi --query-compute-apps"
 MEMINFO = "cat /proc/meminfo"
 LARGEST = "processes with more"
