@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from ipaddress import IPv4Network
 from pathlib import Path
 
 import pytest
@@ -14,14 +15,20 @@ from selftests.inventory.files import changed
 from selftests.nodes.rack import Machine, rack
 from shakedown.errors import EvidenceError
 from shakedown.inventory.load import load_deployment
-from shakedown.inventory.model import Deployment
-from shakedown.nodes.active import bandwidth, collective, ports, ray_tasks
+from shakedown.inventory.model import Deployment, Network
+from shakedown.nodes.active import bandwidth, collective, ports, rails, ray_tasks
 from shakedown.nodes.evidence import Evidence
+from shakedown.nodes.views.node import NodeViews
 from shakedown.outcomes import Stage
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="machines with networks of their own are made by root only")
 
 Rack = tuple[Machine, Machine]
+
+NARROW = (
+    "add table ip narrow; add chain ip narrow path { type filter hook input priority 0; }; "
+    "add rule ip narrow path iifname fab1 meta length > 1400 drop",
+)
 
 
 @pytest.fixture(scope="module")
@@ -81,6 +88,37 @@ def test_a_firewall_is_told_with_its_direction(deployment: Deployment, evidence:
     assert not guarded.reached
     assert "timed out" in str(guarded)
     assert not open_way.problems
+
+
+@pytest.fixture
+def second_rail(machines: Rack) -> Iterator[None]:
+    """One more cable between the two, in a subnet of its own."""
+    ends = (f"name fab1 netns {machine.target.pid}" for machine in machines)
+    subprocess.run(["ip", *f"link add {' type veth peer '.join(ends)}".split()], check=True)
+    for machine, address in zip(machines, ("192.168.201.12/24", "192.168.201.13/24"), strict=True):
+        inside(machine, "ip", "addr", "add", address, "dev", "fab1")
+        inside(machine, "ip", "link", "set", "fab1", "up")
+    yield
+    inside(machines[0], "ip", "link", "del", "fab1")
+
+
+@pytest.mark.usefixtures("second_rail")
+def test_full_packets_are_tried_on_every_rail(machines: Rack, deployment: Deployment) -> None:
+    """The path of the second cable is then made too narrow for them."""
+    subnets = (*deployment.fabric.subnets, IPv4Network("192.168.201.0/24"))
+    twins = deployment.model_copy(update={"fabric": Network(subnets=subnets)})
+
+    def received() -> list[tuple[str, bool]]:
+        evidence = Evidence.of(twins, Stage.HOSTS)
+        views = {node.name: NodeViews(twins, node, evidence) for node in twins.node}
+        return [(rail.nic, echo.received) for rail, echo in rails.echoes(views, evidence)]
+
+    assert received() == [("fab1", True), ("fab1", True)]
+    inside(machines[1], "nft", *NARROW)
+    try:
+        assert received() == [("fab1", False), ("fab1", False)]
+    finally:
+        inside(machines[1], "nft", "delete table ip narrow")
 
 
 def test_a_probe_is_not_repeated_and_can_be_replayed(

@@ -1,4 +1,4 @@
-"""A fault that only GPUs can show, as the probes of tier 1 would tell it: their answers are put into a recorded bundle.
+"""Faults that need GPUs or twin NICs, as the probes of tier 1 would tell them: answers put into a recorded bundle.
 
 The healthy pair in GB10's shape was recorded at tier 0, and has no GPUs. What is put in has the form in which the
 probes answer; the last words of the ranks are those of the public thread.
@@ -7,34 +7,66 @@ probes answer; the last words of the ranks are those of the public thread.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from ipaddress import IPv4Address
 
 from selftests.proofs.model import Fault
 from shakedown.nodes.active.action import script
-from shakedown.nodes.answer import Answer
+from shakedown.nodes.active.rails import Rail
+from shakedown.nodes.answer import Answer, Command
 from shakedown.nodes.evidence import Evidence
 
 FABRIC = {"node-a": "192.168.200.12", "node-b": "192.168.200.13"}
+TWIN = {"node-a": "192.168.201.12", "node-b": "192.168.201.13"}
+TWIN_NIC = "enP2p1s0f1np1"
 INIT = "tcp://192.168.200.12:51234"
 
 # https://github.com/MiaAI-Lab/Qwen3.8-Flash-Next-Dual-DGX-Sparks/issues/3
-CONNECT = "proxy.cc:1716 NCCL WARN [Service thread] Error encountered progressing operation=Connect, res=3, closing"
+CONNECT = "proxy.cc:1716 NCCL WARN [Service thread] Error encountered progressing operation=Connect, res=3"
 
 
 def nccl_stands_still(evidence: Evidence) -> None:
     """Ports are open and Gloo comes together; NCCL connects its devices and does not get through."""
-    for number, (node, own) in enumerate(FABRIC.items()):
-        (peer,) = (address for address in FABRIC.values() if address != own)
-        group = {"address": own, "init": INIT, "exit_code": 0, "tail": [], "took_s": 4.2}
-        done = {"step": "done", "total": 1.0, "expected": 1.0}
+    _all_well(evidence)
+    for number, node in enumerate(FABRIC):
         hung = {"step": "add up", "exit_code": -9, "took_s": 50.0, "tail": [f"node [{number}] {CONNECT}"]}
-        _answer(evidence, node, "try_ports", "", {"taken": {}, "reached": {peer: dict.fromkeys(("40001", "40002"))}})
-        _answer(evidence, node, "form_group", "gloo", group | done)
-        _answer(evidence, node, "form_group", "nccl", group | hung)
+        _script(evidence, node, "form_group", "nccl", _group(node) | hung)
 
 
-def _answer(evidence: Evidence, node: str, name: str, variant: str, said: Mapping[str, object]) -> None:
-    command = script(name, "python3", limit_s=1, variant=variant)
+def twin_without_jumbo(evidence: Evidence) -> None:
+    """The second half of the port was left out when the path was made ready for large packets."""
+    _all_well(evidence)
+    for node, own in TWIN.items():
+        _twin(evidence, node, own, "2 packets transmitted, 0 received, 100% packet loss, time 204ms")
+
+
+def _all_well(evidence: Evidence) -> None:
+    for node, own in FABRIC.items():
+        (peer,) = (address for address in FABRIC.values() if address != own)
+        reached = {peer: dict.fromkeys(("40001", "40002"))}
+        _script(evidence, node, "try_ports", "", {"taken": {}, "reached": reached})
+        for backend in ("gloo", "nccl"):
+            _script(evidence, node, "form_group", backend, _group(node))
+    for node, own in TWIN.items():
+        _twin(evidence, node, own, "2 packets transmitted, 2 received, 0% packet loss, time 201ms")
+
+
+def _group(node: str) -> dict[str, object]:
+    sums = {"step": "done", "total": 1.0, "expected": 1.0}
+    return {"address": FABRIC[node], "init": INIT, "exit_code": 0, "tail": [], "took_s": 4.2, **sums}
+
+
+def _script(evidence: Evidence, node: str, name: str, variant: str, said: Mapping[str, object]) -> None:
+    _answer(evidence, node, script(name, "python3", limit_s=1, variant=variant), json.dumps(said))
+
+
+def _twin(evidence: Evidence, node: str, own: str, counted: str) -> None:
+    (peer,) = (address for address in TWIN.values() if address != own)
+    text = f"PING {peer} ({peer}) from {own} {TWIN_NIC}: 8972(9000) bytes of data.\n\n--- statistics ---\n{counted}\n"
+    _answer(evidence, node, Rail(node, "", TWIN_NIC, 9000, IPv4Address(peer)).command, text)
+
+
+def _answer(evidence: Evidence, node: str, command: Command, said: str) -> None:
     taken = evidence.answers(node)[0]
     evidence.record(
         node,
@@ -42,7 +74,7 @@ def _answer(evidence: Evidence, node: str, name: str, variant: str, said: Mappin
             key=command.key,
             place=command.place,
             exit_code=0,
-            stdout=json.dumps(said).encode(),
+            stdout=said.encode(),
             stderr=b"",
             started=taken.started,
             duration_s=taken.duration_s,
@@ -52,14 +84,11 @@ def _answer(evidence: Evidence, node: str, name: str, variant: str, said: Mappin
     )
 
 
+def _shown(name: str, check: str, inject: Callable[[Evidence], None]) -> Fault:
+    return Fault(name, "bundle", check, stage="hosts", inject=inject, options=("--tier", "1"), pair="gb10")
+
+
 FAULTS: tuple[Fault, ...] = (
-    Fault(
-        "bundle-nccl-stands-still",
-        "bundle",
-        "NET-17",
-        stage="hosts",
-        inject=nccl_stands_still,
-        options=("--tier", "1"),
-        pair="gb10",
-    ),
+    _shown("bundle-nccl-stands-still", "NET-17", nccl_stands_still),
+    _shown("bundle-twin-without-jumbo", "NET-07", twin_without_jumbo),
 )
