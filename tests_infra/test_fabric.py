@@ -1,4 +1,4 @@
-"""The fabric: links, addresses, and whether packets of every size pass both ways."""
+"""The fabric: links, adapters, and whether packets of every size pass both ways."""
 
 from __future__ import annotations
 
@@ -6,11 +6,15 @@ import pytest
 
 from fixtures.claim import Claim
 from shakedown.inventory.model import Deployment, Node
+from shakedown.nodes.views.links import Adapter
 from shakedown.nodes.views.node import NodeViews
 
 pytestmark = pytest.mark.infra
 
 ALWAYS = ("hosts", "ray", "serving")
+
+CARRIER_CHANGES = 20
+"""Changes of carrier since the NIC was made that are no sign of anything: some at each start of either node. Ours."""
 
 
 @pytest.mark.check("NET-01", stages=ALWAYS)
@@ -112,16 +116,39 @@ def test_fabric_mtus_are_as_large_as_the_fabric_carries(
     )
 
 
-@pytest.mark.check("NET-15", stages=ALWAYS)
-def test_default_route_is_on_a_declared_network(view: NodeViews, deployment: Deployment, claim: Claim) -> None:
-    """What a node would take for its own address by itself lies in a network that the deployment file names."""
-    route = view.network.default_route
-    known = route is None or deployment.fabric.holds(route.source) or deployment.management.holds(route.source)
+@pytest.mark.check("NET-02", stages=ALWAYS, needs=("NET-01",))
+def test_fabric_adapters_have_their_whole_pcie_link(view: NodeViews, deployment: Deployment, claim: Claim) -> None:
+    """Every fabric NIC sits on a PCIe link of the speed and width of the profile."""
+    gts, lanes = deployment.profile.pcie_gts, deployment.profile.pcie_lanes
+    if gts is None or lanes is None:
+        pytest.skip(f"profile {deployment.profile.name} has no PCIe link to compare with")
+    adapters = {nic.name: view.network.adapter(nic.name) for nic in view.network.fabric_nics}
+    slow = [
+        name for name, adapter in adapters.items() if (adapter.pcie_gts or 0) < gts or (adapter.pcie_lanes or 0) < lanes
+    ]
     claim(
-        known,
-        found=f"the default route leaves by {route.device} as {route.source}" if route else "no default route",
-        expected="no default route, or one in a subnet of [fabric] or [management]",
+        not slow,
+        found="; ".join(f"{name} {_link(adapter)}" for name, adapter in adapters.items()),
+        expected=f"{gts:g} GT/s x{lanes} (profile {deployment.profile.name})",
     )
+
+
+@pytest.mark.check("NET-21", stages=ALWAYS, needs=("NET-01",))
+def test_fabric_links_count_no_errors(view: NodeViews, claim: Claim) -> None:
+    """The fabric NICs and their RDMA ports have counted no damaged packet and no flapping since they were started."""
+    nics = {nic.name for nic in view.network.fabric_nics}
+    counted = []
+    for name in sorted(nics):
+        adapter = view.network.adapter(name)
+        counted += [f"{name} {counter}={count}" for counter, count in (adapter.errors or {}).items() if count]
+        if adapter.carrier_changes > CARRIER_CHANGES:
+            counted.append(f"{name} carrier_changes={adapter.carrier_changes}")
+    for port in view.rdma.active:
+        if port.nics & nics:
+            counted += [
+                f"{port.hca}:{port.number} {counter}={count}" for counter, count in port.counters.items() if count
+            ]
+    claim(not counted, found="; ".join(counted), expected=f"no errors, at most {CARRIER_CHANGES} changes of carrier")
 
 
 def _mtus(pair: dict[str, NodeViews]) -> dict[str, int]:
@@ -130,3 +157,7 @@ def _mtus(pair: dict[str, NodeViews]) -> dict[str, int]:
 
 def _listed(mtus: dict[str, int]) -> str:
     return ", ".join(f"{name} {mtu}" for name, mtu in mtus.items())
+
+
+def _link(adapter: Adapter) -> str:
+    return f"{adapter.pcie_gts or 0:g} GT/s x{adapter.pcie_lanes or 0}" if adapter.pcie_gts else "on no PCIe link"

@@ -20,6 +20,9 @@ class Profile(BaseModel):
         label: printed in capitals wherever a result could be mistaken for one of real machines.
         fabric_mtu: smallest MTU of the fabric NIC, bytes.
         fabric_speed_mbps: link speed that sysfs must give, Mb/s; None where it means nothing (veth).
+        pcie_gts: speed of the PCIe link of every fabric NIC, GT/s; None where that differs.
+        pcie_lanes: width of that link; None as above.
+        hcas_per_port: RDMA devices that one port of the fabric adapter is; None where that differs.
         unified_memory: whether CPU and accelerators share one memory; None where nvidia-smi is to tell.
         memory_headroom_gib: memory that must stay free on a node at the worst moment of a start, GiB.
         system_memory_gib: what operating system and driver hold of the accelerator's memory when nothing runs, GiB.
@@ -44,6 +47,9 @@ class Profile(BaseModel):
     label: Literal["EMBEDDED", "SIMULATED"] | None = None
     fabric_mtu: PositiveInt
     fabric_speed_mbps: PositiveInt | None = None
+    pcie_gts: PositiveFloat | None = None
+    pcie_lanes: PositiveInt | None = None
+    hcas_per_port: PositiveInt | None = None
     unified_memory: bool | None = None
     memory_headroom_gib: PositiveFloat
     system_memory_gib: PositiveFloat

@@ -10,7 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shakedown.errors import EvidenceError
-from shakedown.nodes.views.network import parse_addresses, parse_echo, parse_neighbour, parse_route
+from shakedown.nodes.views.links import parse_addresses
+from shakedown.nodes.views.network import parse_echo, parse_neighbour
+from shakedown.nodes.views.routes import parse_route
 
 LINK = {
     "ifname": "fab0",

@@ -15,6 +15,7 @@ from selftests.proofs.gb10 import captures
 from shakedown.embedded.deployment import EmbeddedDeployment
 from shakedown.embedded.network import FABRIC_NIC, HUB, MANAGEMENT_NIC
 from shakedown.embedded.node import RunningNode, base_environment
+from shakedown.embedded.waiting import wait_until
 from shakedown.inventory.load import load_deployment
 from shakedown.inventory.model import Deployment, NamespaceTarget, Node
 from shakedown.outcomes import Stage
@@ -75,6 +76,12 @@ def _cable(nodes: tuple[RunningNode, ...]) -> None:
     _ip(first, f"link add {TWIN} type veth peer name {TWIN} netns {second.process.pid}", inside=False)
     for number, node in enumerate(nodes):
         _ip(node, _links(node, number))
+    # The kernel tells of a cable up to a second after it is plugged in.
+    wait_until(lambda: all(_is_up(node, nic) for node in nodes for nic in (FIRST, TWIN)), 5, "the fabric NICs come up")
+
+
+def _is_up(node: RunningNode, nic: str) -> bool:
+    return node.file(Path("/sys/class/net", nic, "operstate")).read_text().strip() == "up"
 
 
 def _links(node: RunningNode, number: int) -> str:

@@ -1,4 +1,4 @@
-"""NICs, addresses, routes, and whether the peers answer over the fabric."""
+"""The network of one node: NICs, addresses, routes, and what comes back from the peers."""
 
 from __future__ import annotations
 
@@ -7,70 +7,22 @@ import re
 import shlex
 from dataclasses import dataclass
 from functools import cached_property
-from ipaddress import IPv4Address, IPv4Interface
-from typing import Any
+from ipaddress import IPv4Address
+
+from testinfra.backend.base import CommandResult
 
 from shakedown.errors import EvidenceError
 from shakedown.inventory.model import Deployment, Node
 from shakedown.nodes.answer import Command
+from shakedown.nodes.views import links, routes
 from shakedown.nodes.views.base import View
+from shakedown.nodes.views.links import Adapter, Interface
+from shakedown.nodes.views.routes import AddressSettings, Route
+
+__all__ = ["Echo", "Interface", "NetworkView", "parse_echo", "parse_neighbour"]
 
 ICMP_AND_IP_HEADER = 28
 """Bytes of an IPv4 echo that are no payload: 20 of IP, 8 of ICMP."""
-
-PUBLIC = "8.8.8.8"
-"""Where Ray and vLLM connect a UDP socket to find their own address; no packet is sent."""
-
-_ADDRESSES = Command("ip -j addr show")
-_ROUTE = Command(f"ip -j -4 route get {PUBLIC}")
-
-
-@dataclass(frozen=True, slots=True)
-class Interface:
-    """One NIC.
-
-    Attributes:
-        name: as the kernel calls it.
-        operstate: ``up``, ``down``, ``lowerlayerdown``, ``unknown`` (drivers that do not tell), or ``absent``.
-        carrier: a signal is there.
-        mtu: bytes.
-        mac: hardware address, lower case; empty where there is none.
-        addresses: IPv4, with prefix.
-    """
-
-    name: str
-    operstate: str
-    carrier: bool
-    mtu: int
-    mac: str
-    addresses: tuple[IPv4Interface, ...]
-
-    @property
-    def is_up(self) -> bool:
-        """The kernel would send through it."""
-        return self.operstate == "up" or (self.operstate == "unknown" and self.carrier)
-
-    def holds(self, address: IPv4Address) -> bool:
-        """Whether the address is assigned to it."""
-        return any(own.ip == address for own in self.addresses)
-
-    def __str__(self) -> str:
-        addresses = ", ".join(str(address) for address in self.addresses) or "no IPv4 address"
-        carrier = "carrier" if self.carrier else "no carrier"
-        return f"{self.name} is {self.operstate}, {carrier}, mtu {self.mtu}, {addresses}"
-
-
-@dataclass(frozen=True, slots=True)
-class Route:
-    """Where a packet to the outside would leave.
-
-    Attributes:
-        device: the NIC.
-        source: the address that a socket gets, and that Ray and vLLM take for the node's own.
-    """
-
-    device: str
-    source: IPv4Address
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,16 +46,18 @@ class NetworkView(View):
     @classmethod
     def commands(cls, deployment: Deployment, node: Node) -> tuple[Command, ...]:
         """Reading, and echoes to the declared peers."""
-        echoes = []
+        asked = []
         for peer in deployment.node:
             if peer.name != node.name:
-                echoes += [_small_echo(node, peer), _full_echo(node, peer), _neighbour(node, peer)]
-        return (_ADDRESSES, _ROUTE, _speed(node), *echoes)
+                asked += [_small_echo(node, peer), _full_echo(node, peer), _neighbour(node, peer)]
+                asked += [routes.route_to(peer)]
+        reading = (links.ADDRESSES, links.ADAPTERS, routes.DEFAULT_ROUTE, routes.SETTINGS, _speed(node))
+        return (*reading, *asked)
 
     @cached_property
     def interfaces(self) -> dict[str, Interface]:
         """All NICs by name."""
-        return parse_addresses(self._text(_ADDRESSES))
+        return links.parse_addresses(self._text(links.ADDRESSES))
 
     def interface(self, name: str) -> Interface:
         """The NIC of that name; one that is not there has operstate ``absent``."""
@@ -114,17 +68,41 @@ class NetworkView(View):
         return next((nic for nic in self.interfaces.values() if nic.holds(address)), None)
 
     @property
+    def fabric_nics(self) -> tuple[Interface, ...]:
+        """The declared fabric NIC, and every other one with an address in a fabric subnet."""
+        fabric = self._deployment.fabric
+        return tuple(
+            nic
+            for nic in self.interfaces.values()
+            if nic.name == self._node.interface or any(fabric.holds(address.ip) for address in nic.addresses)
+        )
+
+    @property
     def hardware_addresses(self) -> frozenset[str]:
         """Those of all NICs of the node, lower case."""
         return frozenset(nic.mac for nic in self.interfaces.values() if nic.mac)
 
     @cached_property
+    def _adapters(self) -> dict[str, Adapter]:
+        return links.parse_adapters(self._text(links.ADAPTERS))
+
+    def adapter(self, nic: str) -> Adapter:
+        """What sysfs tells of the hardware of a NIC."""
+        return self._adapters.get(nic, Adapter())
+
+    @cached_property
+    def address_settings(self) -> dict[str, AddressSettings]:
+        """What the kernel does with foreign ways and ARP, by NIC."""
+        return routes.parse_settings(self._text(routes.SETTINGS))
+
+    @cached_property
     def default_route(self) -> Route | None:
         """What Ray and vLLM would take for this node's own address if nothing told them; None without a route."""
-        result = self._result(_ROUTE)
-        if result.rc == 2 and "unreachable" in result.stderr:
-            return None
-        return parse_route(self._text(_ROUTE))
+        return self._route(routes.DEFAULT_ROUTE)
+
+    def route_to(self, peer: Node) -> Route | None:
+        """Where a socket to a peer's fabric address would send; None without a route."""
+        return self._route(routes.route_to(peer))
 
     @cached_property
     def fabric_speed_mbps(self) -> int | None:
@@ -143,6 +121,12 @@ class NetworkView(View):
     def neighbour(self, peer: Node) -> str | None:
         """Hardware address that answers for a peer's fabric address, lower case; None if nobody does."""
         return parse_neighbour(self._text(_neighbour(self._node, peer)))
+
+    def _route(self, command: Command) -> Route | None:
+        result: CommandResult = self._result(command)
+        if result.rc == 2 and "unreachable" in result.stderr:
+            return None
+        return routes.parse_route(self._text(command))
 
     def _echo(self, command: Command) -> Echo:
         result = self._result(command)
@@ -167,45 +151,6 @@ def _full_echo(node: Node, peer: Node) -> Command:
 
 def _neighbour(node: Node, peer: Node) -> Command:
     return Command(f"ip -j neigh show to {peer.fabric_address} dev {shlex.quote(node.interface)}")
-
-
-def parse_addresses(text: str) -> dict[str, Interface]:
-    """``ip -j addr show`` -> NICs by name.
-
-    Raises:
-        EvidenceError: it is something else.
-    """
-    try:
-        return {link["ifname"]: _interface(link) for link in json.loads(text) if link}
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise EvidenceError(f"not the output of `ip -j addr show`: {error!r} in {text[:80]!r}") from error
-
-
-def _interface(link: dict[str, Any]) -> Interface:
-    infos = link.get("addr_info", [])
-    return Interface(
-        name=str(link["ifname"]),
-        operstate=str(link.get("operstate", "unknown")).lower(),
-        carrier="LOWER_UP" in link.get("flags", []),
-        mtu=int(link["mtu"]),
-        mac=str(link.get("address", "")).lower(),
-        addresses=tuple(
-            IPv4Interface(f"{info['local']}/{info['prefixlen']}") for info in infos if info.get("family") == "inet"
-        ),
-    )
-
-
-def parse_route(text: str) -> Route:
-    """``ip -j -4 route get ADDRESS`` -> route.
-
-    Raises:
-        EvidenceError: it is something else.
-    """
-    try:
-        (route,) = json.loads(text)
-        return Route(route["dev"], IPv4Address(route["prefsrc"]))
-    except (ValueError, KeyError, TypeError) as error:
-        raise EvidenceError(f"not the output of `ip -j route get`: {error!r} in {text[:80]!r}") from error
 
 
 def parse_neighbour(text: str) -> str | None:

@@ -17,6 +17,7 @@ from shakedown.nodes.views.disks import DisksView
 from shakedown.nodes.views.engine import EngineView
 from shakedown.nodes.views.engine_files import EngineFilesView
 from shakedown.nodes.views.environment import EnvironmentView
+from shakedown.nodes.views.firewall import FirewallView
 from shakedown.nodes.views.gpu import GpuView
 from shakedown.nodes.views.kernel import KernelView
 from shakedown.nodes.views.limits import LimitsView
@@ -26,14 +27,19 @@ from shakedown.nodes.views.network import NetworkView
 from shakedown.nodes.views.platform import PlatformView
 from shakedown.nodes.views.processes import ProcessesView
 from shakedown.nodes.views.ray import RayView
+from shakedown.nodes.views.rdma import RdmaView
 from shakedown.nodes.views.serve_log import ServeLogView
 from shakedown.nodes.views.server import ServerView
+from shakedown.nodes.views.system import SystemView
 
 V = TypeVar("V", bound=View)
 
 VIEWS: tuple[type[View], ...] = (
     PlatformView,  # the clock is asked first
     NetworkView,
+    RdmaView,
+    FirewallView,
+    SystemView,
     MemoryView,
     LimitsView,
     GpuView,
@@ -74,6 +80,21 @@ class NodeViews:
     def network(self) -> NetworkView:
         """NICs, addresses, routes, echoes."""
         return self._view(NetworkView)
+
+    @cached_property
+    def rdma(self) -> RdmaView:
+        """RDMA devices and their GIDs."""
+        return self._view(RdmaView)
+
+    @cached_property
+    def firewall(self) -> FirewallView:
+        """Rules that keep packets out."""
+        return self._view(FirewallView)
+
+    @cached_property
+    def system(self) -> SystemView:
+        """Versions beneath Ray and the engine."""
+        return self._view(SystemView)
 
     @cached_property
     def memory(self) -> MemoryView:

@@ -1,0 +1,76 @@
+"""What must be equal on all nodes, or is better so: one table of differences for each subject."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import pytest
+
+from fixtures.claim import Claim
+from shakedown.engines.nccl import OWN_TO_EACH
+from shakedown.nodes.views.node import NodeViews
+
+pytestmark = pytest.mark.infra
+
+CLUSTER = ("ray", "serving")
+ALWAYS = ("hosts", *CLUSTER)
+
+
+@pytest.mark.check("PLT-03", stages=ALWAYS)
+def test_systems_are_equal(pair: dict[str, NodeViews], claim: Claim) -> None:
+    """Kernel, system, driver and firmware are the same on all nodes."""
+    uneven = differences(pair, _system)
+    claim(not uneven, found="; ".join(uneven), expected="the same on all nodes")
+
+
+@pytest.mark.check("NET-18", stages=ALWAYS)
+def test_nccl_libraries_are_equal(pair: dict[str, NodeViews], claim: Claim) -> None:
+    """The NCCL beside PyTorch has one version on all nodes."""
+    uneven = differences(pair, lambda view: {"NCCL": view.system.nccl or "none"})
+    claim(not uneven, found="; ".join(uneven), expected="the same NCCL on all nodes")
+
+
+@pytest.mark.check("NET-18", stages=CLUSTER, needs=("RAY-03",))
+def test_nccl_settings_are_equal(pair: dict[str, NodeViews], claim: Claim) -> None:
+    """Variables of NCCL and UCX, but for those that name devices of a node, have one value on all nodes or none."""
+    uneven = differences(pair, _nccl_settings)
+    claim(not uneven, found="; ".join(uneven), expected="the same in the environment of `ray start` on all nodes")
+
+
+@pytest.mark.check("NET-10", stages=ALWAYS, severity="warning")
+def test_fabric_devices_have_the_same_names(pair: dict[str, NodeViews], claim: Claim) -> None:
+    """The fabric NICs and the active HCAs have the same names on all nodes, so that one setting serves all."""
+    uneven = differences(pair, _names)
+    claim(not uneven, found="; ".join(uneven), expected="the same names: the cable in the same port of every machine")
+
+
+def differences(pair: Mapping[str, NodeViews], read: Callable[[NodeViews], Mapping[str, str]]) -> list[str]:
+    """``NAME: NODE VALUE, NODE VALUE`` for everything that is not the same on all nodes."""
+    values = {node: read(view) for node, view in pair.items()}
+    names = dict.fromkeys(name for found in values.values() for name in found)
+    return [
+        f"{name}: " + ", ".join(f"{node} {found.get(name, 'none')}" for node, found in values.items())
+        for name in names
+        if len({found.get(name) for found in values.values()}) > 1
+    ]
+
+
+def _system(view: NodeViews) -> dict[str, str]:
+    firmware = " ".join(sorted(set(view.rdma.firmware.values())))
+    return {**view.system.versions, **({"firmware of the HCAs": firmware} if firmware else {})}
+
+
+def _nccl_settings(view: NodeViews) -> dict[str, str]:
+    environment = view.ray.environment
+    return {
+        name: value
+        for name, value in environment.items()
+        if name.startswith(("NCCL_", "UCX_", "VLLM_NCCL_")) and name not in OWN_TO_EACH
+    }
+
+
+def _names(view: NodeViews) -> dict[str, str]:
+    return {
+        "fabric NICs": " ".join(sorted(nic.name for nic in view.network.fabric_nics)),
+        "active HCAs": " ".join(sorted(port.hca for port in view.rdma.active)) or "none",
+    }
