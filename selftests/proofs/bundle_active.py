@@ -1,4 +1,4 @@
-"""Faults that need GPUs or twin NICs, as the probes of tier 1 would tell them: answers put into a recorded bundle.
+"""Faults that need GPUs or twin NICs, as the probes would tell them: answers put into a recorded bundle.
 
 The healthy pair in GB10's shape was recorded at tier 0, and has no GPUs. What is put in has the form in which the
 probes answer; the last words of the ranks are those of the public thread.
@@ -40,6 +40,19 @@ def twin_without_jumbo(evidence: Evidence) -> None:
         _twin(evidence, node, own, "2 packets transmitted, 0 received, 100% packet loss, time 204ms")
 
 
+def link_in_bad_state(evidence: Evidence) -> None:
+    """200 Gb/s by every file, 13 Gb/s in a measurement (dgx-spark-playbooks#108)."""
+    _all_well(evidence)
+    for node in FABRIC:
+        _script(evidence, node, "stream_bytes", "with node-b", _received(13))
+
+
+def shard_with_wrong_bytes(evidence: Evidence) -> None:
+    """Right size, right header, one byte that a disk or a copy got wrong."""
+    _all_well(evidence)
+    _script(evidence, "node-b", "hash_shards", "", _hashes("c0ffee"))
+
+
 def _all_well(evidence: Evidence) -> None:
     for node, own in FABRIC.items():
         (peer,) = (address for address in FABRIC.values() if address != own)
@@ -47,6 +60,8 @@ def _all_well(evidence: Evidence) -> None:
         _script(evidence, node, "try_ports", "", {"taken": {}, "reached": reached})
         for backend in ("gloo", "nccl"):
             _script(evidence, node, "form_group", backend, _group(node))
+        _script(evidence, node, "stream_bytes", "with node-b", _received(98))
+        _script(evidence, node, "hash_shards", "", _hashes("5ca1ab1e"))
     for node, own in TWIN.items():
         _twin(evidence, node, own, "2 packets transmitted, 2 received, 0% packet loss, time 201ms")
 
@@ -54,6 +69,15 @@ def _all_well(evidence: Evidence) -> None:
 def _group(node: str) -> dict[str, object]:
     sums = {"step": "done", "total": 1.0, "expected": 1.0}
     return {"address": FABRIC[node], "init": INIT, "exit_code": 0, "tail": [], "took_s": 4.2, **sums}
+
+
+def _received(gbps: float) -> dict[str, object]:
+    return {"bytes": int(gbps * 1e9 / 8 * 5), "seconds": 5.0}
+
+
+def _hashes(of_seventh: str) -> dict[str, object]:
+    shards = {f"model-{number:05}-of-00039.safetensors": f"{number:064x}" for number in range(1, 40)}
+    return {"digests": shards | {"model-00007-of-00039.safetensors": of_seventh}, "bytes": 119 << 30, "seconds": 40.0}
 
 
 def _script(evidence: Evidence, node: str, name: str, variant: str, said: Mapping[str, object]) -> None:
@@ -84,11 +108,13 @@ def _answer(evidence: Evidence, node: str, command: Command, said: str) -> None:
     )
 
 
-def _shown(name: str, check: str, inject: Callable[[Evidence], None]) -> Fault:
-    return Fault(name, "bundle", check, stage="hosts", inject=inject, options=("--tier", "1"), pair="gb10")
+def _shown(name: str, check: str, inject: Callable[[Evidence], None], tier: int = 1) -> Fault:
+    return Fault(name, "bundle", check, stage="hosts", inject=inject, options=("--tier", str(tier)), pair="gb10")
 
 
 FAULTS: tuple[Fault, ...] = (
     _shown("bundle-nccl-stands-still", "NET-17", nccl_stands_still),
     _shown("bundle-twin-without-jumbo", "NET-07", twin_without_jumbo),
+    _shown("bundle-link-in-bad-state", "NET-02", link_in_bad_state, tier=2),
+    _shown("bundle-shard-with-wrong-bytes", "MOD-02", shard_with_wrong_bytes, tier=2),
 )
