@@ -116,16 +116,17 @@ def cache(engine: Path | None) -> dict[str, Any]:
     home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     root = Path(os.environ.get("VLLM_CACHE_ROOT") or home / "vllm").expanduser()
     folder = root / "torch_compile_cache"
+    shown = str(folder).replace(str(Path.home()), "~", 1)
     try:
         entries = [entry for entry in folder.iterdir() if entry.is_dir()]
     except FileNotFoundError:
         entries = []
     except OSError as error:
-        return {"folder": str(folder), "problem": error.strerror, "entries": 0, "older": 0}
+        return {"folder": shown, "problem": error.strerror, "entries": 0, "older": 0}
     denied = [entry.name for entry in entries if not os.access(entry, os.R_OK | os.W_OK | os.X_OK)]
     installed = (engine / "__init__.py").stat().st_ctime if engine else 0.0
     return {
-        "folder": str(folder),
+        "folder": shown,
         "problem": f"{denied[0]} is another user's" if denied else None,
         "entries": len(entries),
         "older": sum(entry.stat().st_mtime < installed for entry in entries),
