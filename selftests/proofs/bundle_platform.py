@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from selftests.proofs.bundle import FOLDER, HEAD, WORKER, in_json, in_text
-from selftests.proofs.bundle_memory import GPUS, NODES, both, nothing
+from selftests.proofs.bundle_memory import GPUS, NODES, nothing
 from selftests.proofs.model import Fault, Pair
 from shakedown.nodes.evidence import Evidence
 
@@ -153,12 +153,6 @@ def engine(edit: Callable[[dict[str, Any]], object]) -> Callable[[Evidence], Non
     return lambda evidence: in_json(evidence, WORKER, ENGINE, edit)
 
 
-def without_plugins(evidence: Evidence) -> None:
-    """No plugin is installed that could know more than the engine itself."""
-    for node in NODES:
-        in_json(evidence, node, ENGINE, lambda answer: answer.update(plugins=[]))
-
-
 def _fault(
     name: str,
     check: str,
@@ -205,8 +199,8 @@ FAULTS: tuple[Fault, ...] = (
         folder(other_format, *NODES),
         MOD_03="a folder without safetensors is no model for this engine",
     ),
-    _fault("architecture-unknown", "MOD-06", both(folder(architecture, *NODES), without_plugins)),
-    _fault("quantisation-unknown", "MOD-06", both(folder(quantisation, *NODES), without_plugins)),
+    _fault("architecture-unknown", "MOD-06", folder(architecture, *NODES)),
+    _fault("quantisation-unknown", "MOD-06", folder(quantisation, *NODES)),
     _fault(
         "name-on-the-hub",
         "MOD-07",
