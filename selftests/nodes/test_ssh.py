@@ -79,7 +79,7 @@ def test_no_question_is_ever_asked(config: Path, tmp_path: Path) -> None:
 def test_an_unreachable_machine_is_named(tmp_path: Path) -> None:
     closed = tmp_path / "ssh_config"
     closed.write_text("Host gone\n  ProxyCommand false\n")
-    with pytest.raises(NodeUnreachableError, match=r"(?s)b over ssh gone does not answer: .*jump host or proxy command"):
+    with pytest.raises(NodeUnreachableError, match=r"(?s)b over ssh gone does not answer: .*jump host or proxy"):
         Evidence("ssh", Stage.HOSTS, {"b": Reach("b", OpenSSH("gone", config=str(closed)))}).ask("b", Command("id"))
 
 
