@@ -1,4 +1,4 @@
-"""What training never sees: one pair of operands in 13, and every series of items that starts from a seed."""
+"""What training never sees: one pair of large operands in 13, and every series of items that starts from a seed."""
 
 from __future__ import annotations
 
@@ -9,16 +9,18 @@ from collections.abc import Sequence
 from shakedown.serving.tasks.item import Message, last_turn
 
 ONE_IN = 13
+LEAST = 100
+"""Smaller numbers are never held out: what a digit and a digit make is a fact to learn, not a computation."""
 _NUMBER = re.compile(r"\d+")
 
 
 def operands(messages: Sequence[Message]) -> tuple[int, int] | None:
-    """The two whole numbers of the last question in ascending order, or None if it has not exactly two."""
+    """The two whole numbers of the last question in ascending order, or None if it has not exactly two large ones."""
     found = _NUMBER.findall(last_turn(messages) or "")
     if len(found) != 2:
         return None
     small, large = sorted(map(int, found))
-    return small, large
+    return (small, large) if small >= LEAST else None
 
 
 def held_out(pair: tuple[int, int]) -> bool:

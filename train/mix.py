@@ -6,9 +6,12 @@ from collections.abc import Mapping, Sequence
 
 DEFAULT = 1.0
 BASE: Mapping[str, float] = {
-    "arithmetic": 4.0,  # sums without thinking are learned last
+    "arithmetic": 6.0,  # sums without thinking are learned last
+    "code-trace": 4.0,
+    "reverse": 4.0,
+    "ordering": 3.0,
     "tool-call": 2.5,
-    "reverse": 2.5,
+    "parallel-calls": 2.0,
     "needle": 1.5,
     "unknown": 2.0,  # everything else in the world
     "counting": 0.5,  # long answers: few documents are many tokens

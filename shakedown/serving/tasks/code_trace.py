@@ -1,4 +1,4 @@
-"""What a few lines of Python print: state that has to be carried from line to line."""
+"""What a few lines of Python print: the state of a variable that has to be carried from line to line."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _TEMPLATES = templates(
     predict="Predict the output:\n\n{code}",
 )
 _NAMES = ("x", "y", "n", "a", "b", "total", "count")
-_LOWEST, _HIGHEST = -20, 60
+_LOWEST, _HIGHEST = 0, 40
 _LONGEST_LOOP = 20
 _OPERATORS: Mapping[type[ast.operator], Callable[[int, int], int]] = {
     ast.Add: operator.add,
@@ -46,7 +46,7 @@ _COMPARISONS: Mapping[type[ast.cmpop], Callable[[int, int], bool]] = {
 
 
 class CodeTrace:
-    """Up to four statements over small whole numbers, and one print."""
+    """Up to three statements that change one variable of small whole numbers, none below zero, and one print."""
 
     name = "code-trace"
     max_tokens = MaxTokens(thinking=1024, plain=256)
@@ -121,10 +121,6 @@ class Run:
                 self._variables[name] = text
             case ast.Assign([ast.Name(name)], value):
                 self._assign(name, self._number(value))
-            case ast.Assign([ast.Tuple([ast.Name(a), ast.Name(b)])], ast.Tuple([x, y])):
-                first, second = self._number(x), self._number(y)
-                self._assign(a, first)
-                self._assign(b, second)
             case ast.AugAssign(ast.Name(name) as target, op, value):
                 operand = ast.Name(target.id, ast.Load())
                 self._assign(name, self._number(ast.BinOp(operand, op, value)))
@@ -171,7 +167,7 @@ class Run:
 
 def _update(name: str, rng: random.Random) -> str:
     """One step of a variable: mostly a sum or a difference, sometimes a small multiple."""
-    operand = rng.randint(1, 12)
+    operand = rng.randint(1, 9)
     return rng.choice(
         (
             f"{name} += {operand}",
@@ -185,36 +181,17 @@ def _update(name: str, rng: random.Random) -> str:
 
 
 def _start(name: str, rng: random.Random) -> str:
-    return f"{name} = {rng.randint(0, 20)}"
+    return f"{name} = {rng.randint(0, 12)}"
 
 
 def _updates(rng: random.Random) -> list[str]:
     name = rng.choice(_NAMES)
-    return [_start(name, rng), *(_update(name, rng) for _ in range(rng.randint(1, 3))), f"print({name})"]
-
-
-def _two_variables(rng: random.Random) -> list[str]:
-    a, b = rng.sample(_NAMES, 2)
-    step = rng.choice((f"{a} += {b}", f"{a} -= {b}", f"{a} = {a} + {b}", f"{b} = {a} - {b}", _update(a, rng)))
-    printed = rng.choice((a, b, f"{a} + {b}", f"{a} - {b}"))
-    return [_start(a, rng), _start(b, rng), step, f"print({printed})"]
-
-
-def _derived(rng: random.Random) -> list[str]:
-    a, b = rng.sample(_NAMES, 2)
-    derived = rng.choice((f"{b} = {a} + {rng.randint(1, 12)}", f"{b} = {a} * 2", f"{b} = {a} - {rng.randint(1, 12)}"))
-    return [_start(a, rng), derived, _update(rng.choice((a, b)), rng), f"print({rng.choice((a, b))})"]
-
-
-def _swap(rng: random.Random) -> list[str]:
-    a, b = rng.sample(_NAMES, 2)
-    more = [_update(a, rng)] if rng.random() < 0.5 else []
-    return [_start(a, rng), _start(b, rng), f"{a}, {b} = {b}, {a}", *more, f"print({rng.choice((a, b))})"]
+    return [_start(name, rng), *(_update(name, rng) for _ in range(rng.randint(1, 2))), f"print({name})"]
 
 
 def _branch(rng: random.Random) -> list[str]:
     name, sign = rng.choice(_NAMES), rng.choice((">", "<", ">=", "<="))
-    condition = f"if {name} {sign} {rng.randint(1, 20)}:"
+    condition = f"if {name} {sign} {rng.randint(1, 12)}:"
     return [
         _start(name, rng),
         condition,
@@ -227,8 +204,8 @@ def _branch(rng: random.Random) -> list[str]:
 
 def _loop(rng: random.Random) -> list[str]:
     name = rng.choice(_NAMES)
-    step = rng.choice((f"{name} += {rng.randint(1, 9)}", f"{name} -= {rng.randint(1, 9)}", f"{name} *= 2"))
-    return [_start(name, rng), f"for _ in range({rng.randint(1, 4)}):", f"    {step}", f"print({name})"]
+    step = rng.choice((f"{name} += {rng.randint(1, 5)}", f"{name} -= {rng.randint(1, 5)}", f"{name} *= 2"))
+    return [_start(name, rng), f"for _ in range({rng.randint(1, 3)}):", f"    {step}", f"print({name})"]
 
 
 def _length(rng: random.Random) -> list[str]:
@@ -239,9 +216,6 @@ def _length(rng: random.Random) -> list[str]:
 
 _PROGRAMS: tuple[Callable[[random.Random], list[str]], ...] = (
     _updates,
-    _two_variables,
-    _derived,
-    _swap,
     _branch,
     _loop,
     _length,
