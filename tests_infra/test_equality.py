@@ -39,7 +39,7 @@ def test_nccl_settings_are_equal(pair: dict[str, NodeViews], claim: Claim) -> No
 
 @pytest.mark.check("NET-10", stages=ALWAYS, severity="warning")
 def test_fabric_devices_have_the_same_names(pair: dict[str, NodeViews], claim: Claim) -> None:
-    """The fabric NICs and the active HCAs have the same names on all nodes, so that one setting serves all."""
+    """The fabric NIC and the active HCAs have the same names on all nodes, so that one setting serves all."""
     uneven = differences(pair, _names)
     claim(not uneven, found="; ".join(uneven), expected="the same names: the cable in the same port of every machine")
 
@@ -71,6 +71,6 @@ def _nccl_settings(view: NodeViews) -> dict[str, str]:
 
 def _names(view: NodeViews) -> dict[str, str]:
     return {
-        "fabric NICs": " ".join(sorted(nic.name for nic in view.network.fabric_nics)),
+        "fabric NIC": view.node.interface,
         "active HCAs": " ".join(sorted(port.hca for port in view.rdma.active)) or "none",
     }
