@@ -8,6 +8,7 @@ pytest_plugins = [
     "fixtures.hooks.selection",
     "fixtures.claim",
     "fixtures.deployment",
+    "fixtures.hooks.suites",
     "fixtures.hooks.nodes",
     "fixtures.hooks.gate",
     "fixtures.hooks.results",

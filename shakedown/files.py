@@ -7,8 +7,13 @@ import tempfile
 from pathlib import Path
 
 
-def write_atomically(path: Path, text: str) -> None:
+def write_atomically(path: Path, text: str, *, durable: bool = True) -> None:
     """Write UTF-8 text so that a reader, or a kill at any moment, finds the old content or the new one.
+
+    Args:
+        path: the file.
+        text: its new content.
+        durable: also survive a loss of power from now on, which waits for the disk.
 
     Raises:
         OSError: the folder does not exist or cannot be written; nothing is left behind.
@@ -19,7 +24,8 @@ def write_atomically(path: Path, text: str) -> None:
         with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as file:
             file.write(text)
             file.flush()
-            os.fsync(file.fileno())
+            if durable:
+                os.fsync(file.fileno())
         temporary.chmod(0o644)
         temporary.replace(path)
     except BaseException:

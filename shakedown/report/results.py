@@ -243,9 +243,9 @@ class RunResults(Record):
         """The tests with one of these outcomes, in order."""
         return tuple(test for test in self.tests if test.outcome in outcomes)
 
-    def save(self, path: Path) -> None:
-        """Write the file, whole or not at all."""
-        write_atomically(path, self.model_dump_json(indent=2) + "\n")
+    def save(self, path: Path, *, durable: bool = True) -> None:
+        """Write the file, whole or not at all; with ``durable`` it survives a loss of power, too."""
+        write_atomically(path, self.model_dump_json(indent=2) + "\n", durable=durable)
 
 
 def run_results(

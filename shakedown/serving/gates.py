@@ -10,9 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from scipy.optimize import brentq
-from scipy.stats import binom
-
 
 @dataclass(frozen=True, slots=True)
 class StageRule:
@@ -27,6 +24,8 @@ class StageRule:
 
     def chance(self, p: float) -> float:
         """Probability that a server with true rate ``p`` fails the stage."""
+        from scipy.stats import binom  # a second of imports, which only a run that decides something needs
+
         return float(binom.cdf(self.fail_at, self.n, p))
 
 
@@ -54,6 +53,8 @@ class TwoStageGate:
 
     def detectable(self, power: float = 0.9) -> float:
         """The highest true rate that is still failed with that probability."""
+        from scipy.optimize import brentq
+
         return float(brentq(lambda p: self.power(p) - power, 1e-9, self.p0, xtol=1e-6))
 
     @cached_property

@@ -13,7 +13,6 @@ from functools import cache
 from statistics import NormalDist
 
 import numpy as np
-from scipy import stats
 
 FALSE_ALARM = 0.01
 """Probability, one-sided and per metric, that an unchanged deployment is called slower."""
@@ -87,6 +86,8 @@ def allowance(history: Sequence[float]) -> Allowance:
 
 @cache
 def _student_quantile(degrees: int) -> float:
+    from scipy import stats  # a second of imports, which only a run with a record needs
+
     return float(stats.t.ppf(1 - FALSE_ALARM, degrees))
 
 
