@@ -17,6 +17,7 @@ from shakedown.load.stream import Chunk
 from shakedown.load.target import Target
 
 CONNECT_S = 10.0
+IDLE_S = 2.0  # well below the 5 s after which uvicorn, and so vLLM, closes an idle connection
 SILENCE_S = 60.0
 """No byte for this long ends a request: ten times the slowest first token that anybody would accept, and no more."""
 
@@ -81,7 +82,7 @@ def _client(target: Target, concurrency: int) -> httpx.AsyncClient:
         base_url=target.base_url,
         headers=target.headers,
         timeout=httpx.Timeout(SILENCE_S, connect=CONNECT_S, pool=None),
-        limits=httpx.Limits(max_connections=None, max_keepalive_connections=concurrency),
+        limits=httpx.Limits(max_connections=None, max_keepalive_connections=concurrency, keepalive_expiry=IDLE_S),
         trust_env=False,  # a proxy from the environment would be measured in place of the server
     )
 

@@ -21,6 +21,9 @@ from shakedown.serving.exchange import Arrival, Exchange, Failure, Request
 
 CONNECT_TIMEOUT_S = 5.0
 """On one network a connection stands in milliseconds; five seconds cover a lost SYN and its first two repeats."""
+IDLE_S = 2.0
+"""A connection that was idle for longer is not used again: uvicorn, and so vLLM, closes one after 5 s, and a request
+that leaves at that very moment dies without an answer, which would be held against the server."""
 
 AT_ONCE = 8
 """Requests in flight unless a plan asks for more: enough to be batched, too few to queue on any real deployment."""
@@ -46,7 +49,7 @@ class Client:
             base_url=self.base_url,
             headers=headers,
             timeout=httpx.Timeout(None, connect=CONNECT_TIMEOUT_S),
-            limits=httpx.Limits(max_connections=None, max_keepalive_connections=AT_ONCE),
+            limits=httpx.Limits(max_connections=None, max_keepalive_connections=AT_ONCE, keepalive_expiry=IDLE_S),
             trust_env=False,
         )
 
