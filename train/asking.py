@@ -15,6 +15,7 @@ import httpx
 from shakedown.serving.tasks import Answer, Item, ToolCall
 
 _TIMEOUT_S = 600.0
+_IDLE_S = 2.0  # well below the 5 s after which vLLM closes an idle connection
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,7 @@ class Server:
     def __init__(self, url: str, name: str, concurrency: int) -> None:
         self.concurrency = concurrency
         self._name = name
-        limits = httpx.Limits(max_connections=concurrency)
+        limits = httpx.Limits(max_connections=concurrency, keepalive_expiry=_IDLE_S)
         self._client = httpx.AsyncClient(base_url=url, timeout=_TIMEOUT_S, limits=limits)
 
     async def __aenter__(self) -> Self:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from train.evaluate import digest
-from train.heldout import ONE_IN
+from train.heldout import LEAST, ONE_IN
 from train.markers import MARKERS
 from train.shape import SHARDS, Shape
 
@@ -77,7 +77,8 @@ def _training(run: Mapping[str, Any]) -> str:
 
 {run["tokens"] / 1e9:.2f} billion tokens of generated exercises in {run["steps"]:,} steps, {run["learned_s"]:,.0f} \
 seconds of learning ({run["wall_s"]:,.0f} with everything around it) on one {run["device"]}; seed {run["seed"]}, code \
-at `{run["revision"]}`, Python {run["python"]}, {packages}. One pair of operands in {ONE_IN} was held out.
+at `{run["revision"]}`, Python {run["python"]}, {packages}. Of pairs of operands from {LEAST} on, one in \
+{ONE_IN} was held out.
 """
 
 
@@ -91,7 +92,7 @@ answers, and in brackets the rate that the true one exceeds with a confidence of
 
 {_table(measured["pool"])}
 
-Asked again as a stream, {_again(measured, "streamed")}; asked again one at a time, {_again(measured, "alone")}.
+Asked again as a stream, {_again(measured, "streamed")}; asked twice one at a time, {_again(measured, "alone")}.
 Mark-up in the content of {_total(measured, "markup")} answers; reasoning though it was switched off in \
 {_total(measured, "reasoned", ("plain",))}; "cannot" to an exercise in {_total(measured, "fallback")}. Speed: {speed}.
 

@@ -26,8 +26,9 @@ from train.families import ALL
 from train.markers import MARKERS
 from train.unseen import MODES
 
-STREAMED_SHARE = 4  # every fourth item is asked again as a stream
-ALONE_SHARE = 8  # every eighth again with nothing beside it
+STREAMED_SHARE = 8  # every eighth item is asked again as a stream
+WILD_SHARE = 5  # so much fewer items of phrasings that are in no exercise
+ALONE = 3  # items asked twice more with nothing beside them
 _SPEED_ITEMS = {1: 4, 8: 32}
 _MARKUP = re.compile("|".join(map(re.escape, MARKERS)))
 
@@ -71,8 +72,8 @@ class Score:
         streamed: items asked again as a stream.
         streamed_right: exact ones of these.
         streamed_same: same text of reasoning and content and same calls.
-        alone: items asked again one at a time.
-        alone_same: same text and calls.
+        alone: items asked twice with nothing beside them.
+        alone_same: same text and calls both times.
         wrong: the first wrong items, for people to look at.
     """
 
@@ -121,7 +122,7 @@ async def _evaluate(options: Options) -> None:
         for family in wild.FAMILIES:
             for mode in MODES:
                 if mode not in report["wild"].setdefault(family, {}):
-                    items = wild.items(family, seed=options.seed, n=options.items)
+                    items = wild.items(family, seed=options.seed, n=max(1, options.items // WILD_SHARE))
                     score = await _score(server, items, mode, repeat=False)
                     _enter(report["wild"][family], mode, score, f"{family} (wild)", options, report)
         report["speed"] = report["speed"] or await _speed(server, options.seed)
@@ -158,15 +159,15 @@ async def _score(server: Server, items: Sequence[Item], mode: str, *, repeat: bo
     plain = score(items, said)
     if not repeat:
         return plain
-    some, few = slice(None, None, STREAMED_SHARE), slice(None, None, ALONE_SHARE)
+    some, few = slice(None, None, STREAMED_SHARE), [item for item in items[:ALONE] for _ in range(2)]
     streamed, _ = await server.ask_all(items[some], thinking=thinking, streamed=True)
-    alone, _ = await server.ask_all(items[few], thinking=thinking, at_once=1)
+    alone, _ = await server.ask_all(few, thinking=thinking, at_once=1)
     again = {
         "streamed": len(streamed),
         "streamed_right": sum(grade(i, s.answer).right for i, s in zip(items[some], streamed, strict=True)),
         "streamed_same": _same(said[some], streamed),
-        "alone": len(alone),
-        "alone_same": _same(said[few], alone),
+        "alone": len(alone) // 2,
+        "alone_same": _same(alone[::2], alone[1::2]),
     }
     return Score(**(asdict(plain) | again))
 

@@ -28,14 +28,14 @@ from shakedown.serving.tasks import generate
 from shakedown.simulator.run import Running
 from shakedown.simulator.settings import Timing
 
-PROMPT = "<|im_start|>user\nWhat is 417 + 386?<|im_end|>\n<|im_start|>assistant\n"
+PROMPT = "<|turn|>user\nWhat is 417 + 386?<|end|>\n<|turn|>assistant\n<think>\n"
 
 
 async def test_usage_counts_the_rendered_prompt_and_every_generated_token() -> None:
     async with inside() as client:
         body = await told(client, CHAT, SUM)
     message = body["choices"][0]["message"]
-    generated = f"<think>{message['reasoning']}</think>{message['content']}<|im_end|>"
+    generated = f"{message['reasoning']}</think>{message['content']}<|end|>"
     assert message["content"] == "\n\n803"
     assert body["usage"]["prompt_tokens"] == count(PROMPT)
     assert body["usage"]["completion_tokens"] == count(generated)
@@ -47,9 +47,9 @@ async def test_thinking_off_closes_the_block_in_the_prompt() -> None:
     async with inside() as client:
         body = await told(client, CHAT, SUM, OFF)
         by_effort = await told(client, CHAT, SUM, reasoning_effort="none")
-    assert body["usage"]["prompt_tokens"] == count(PROMPT + "<think>\n\n</think>\n\n")
+    assert body["usage"]["prompt_tokens"] == count(PROMPT + "\n</think>\n\n")
     assert body["usage"] == by_effort["usage"]
-    assert body["usage"]["completion_tokens"] == count("803<|im_end|>")
+    assert body["usage"]["completion_tokens"] == count("803<|end|>")
     assert body["usage"]["completion_tokens_details"]["reasoning_tokens"] == 0
     assert body["choices"][0]["message"]["reasoning"] is None
 
@@ -63,7 +63,7 @@ async def test_token_ids_are_the_tokens_that_are_counted() -> None:
     assert len(ids) == body["usage"]["completion_tokens"]
     text = tokenizer().decode(ids, skip_special_tokens=False)
     message = body["choices"][0]["message"]
-    assert text == f"<think>{message['reasoning']}</think>{message['content']}<|im_end|>"
+    assert text == f"{message['reasoning']}</think>{message['content']}<|end|>"
     chunks = [event for event in events if isinstance(event, dict)]
     assert chunks[0]["prompt_token_ids"] == body["prompt_token_ids"]
     assert [id for chunk in chunks for c in chunk["choices"] for id in c.get("token_ids") or ()] == ids

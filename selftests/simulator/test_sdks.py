@@ -45,7 +45,7 @@ def test_openai_reads_a_whole_answer(client: openai.OpenAI) -> None:
     choice = completion.choices[0]
     assert choice.message.content == "\n\n803"
     assert choice.finish_reason == "stop"
-    assert getattr(choice.message, "reasoning", "").startswith("\n7+6=13")
+    assert getattr(choice.message, "reasoning", "").startswith("7+6=13")
     assert completion.usage is not None
     assert completion.usage.total_tokens == completion.usage.prompt_tokens + completion.usage.completion_tokens
     assert choice.logprobs is not None

@@ -67,8 +67,8 @@ def test_a_model_that_knows_the_pool_is_right_everywhere(accuracy: Path) -> None
                 assert found["lower"] == pytest.approx(lower_bound(8, 8))
             assert found["reasoned"] == (8 if mode == "thinking" else 0)
             assert found["markup"] == 0
-            assert found["streamed"] == found["streamed_same"] == 2
-            assert found["alone"] == found["alone_same"] == 1
+            assert found["streamed"] == found["streamed_same"] == 1
+            assert found["alone"] == found["alone_same"] == 3
     assert set(measured["wild"]) == set(wild.FAMILIES)
     assert set(measured["speed"]) == {"1", "8"}
 

@@ -76,8 +76,7 @@ async def start(server: Server, request: ChatRequest, arrived: float) -> Chat:
     thinking = not prompt.rstrip().endswith("</think>")
     reasoning, content = spelled_out(written.answer)
     if thinking:
-        opening = "" if prompt.rstrip().endswith("<think>") else "<think>"
-        gap = "" if written.held else "\n\n"
+        opening, gap = _opening(prompt), "" if written.held else "\n\n"
         content = f"{opening}{_budgeted(server, request, reasoning)}</think>{gap}{content}"
     output = decide(server.model, content, limits)
     outputs = [replace(output) for _ in range(request.choices)]
@@ -88,9 +87,16 @@ async def start(server: Server, request: ChatRequest, arrived: float) -> Chat:
     return Chat(request, job, f"chatcmpl-{new_id()}", int(time.time()), server.settings.served_name, parser)
 
 
+def _opening(prompt: str) -> str:
+    """What the model writes before its reasoning: the template may have opened the block, line break included."""
+    if not prompt.rstrip().endswith("<think>"):
+        return "<think>\n"
+    return "" if prompt.endswith("\n") else "\n"
+
+
 def _budgeted(server: Server, request: ChatRequest, reasoning: str) -> str:
-    """The reasoning as it stands between its tags, as far as the budget lets it come."""
-    whole, budget = f"\n{reasoning}\n", request.thinking_token_budget
+    """The reasoning up to its closing tag, as far as the budget lets it come."""
+    whole, budget = f"{reasoning}\n", request.thinking_token_budget
     if budget is None or budget < 0:
         return whole
     return server.model.decode(server.model.encode(whole)[:budget])

@@ -9,7 +9,10 @@ from collections.abc import Iterator
 from shakedown.serving.answer import Answer
 from shakedown.serving.exchange import shortened
 
-MARKERS = re.compile(r"</?think>|<\|im_(?:start|end)\|>|<\|endoftext\|>|</?tool_call>|<\|(?:assistant|user|system)\|>")
+MARKERS = re.compile(
+    r"</?think>|</?tool_call>|<\|im_(?:start|end)\|>|<\|endoftext\|>|<\|(?:assistant|user|system)\|>"
+    r"|<\|(?:turn|end|result|pad)\|>"
+)
 """What the template or the model writes between the parts of a conversation and a parser must take away."""
 
 
