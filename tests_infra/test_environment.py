@@ -5,13 +5,9 @@ from __future__ import annotations
 import pytest
 
 from fixtures.claim import Claim
-from shakedown.engines.vllm.environment import (
-    NCCL_NICS,
-    NCCL_WITHOUT_RDMA,
-    concerns_all_ranks,
-    debugging,
-    nccl_fitting,
-)
+from shakedown.engines import nccl
+from shakedown.engines.nccl import Selector
+from shakedown.engines.vllm.environment import NCCL_WITHOUT_RDMA, concerns_all_ranks, debugging
 from shakedown.engines.vllm.handover import OWN_TO_EACH
 from shakedown.inventory.model import Deployment, Node
 from shakedown.nodes.ranks import driver_of, rank_of
@@ -93,12 +89,12 @@ def test_nics_that_are_handed_over_exist_here(
 ) -> None:
     """Names of NICs that the driver hands to this node's ranks for NCCL are names of NICs of this node."""
     rank = rank_of(view, pair[deployment.head.name], deployment)
-    value = rank.final.get(NCCL_NICS, "")
-    handed = value != rank.raylet.get(NCCL_NICS, "")
+    value = rank.final.get(nccl.NICS, "")
+    handed = value != rank.raylet.get(nccl.NICS, "")
     nics = [name for name in view.network.interfaces if name != "lo"]
     claim(
-        not handed or bool(nccl_fitting(value, nics)),
-        found=f"{NCCL_NICS}={value} comes from the head; this node has {', '.join(nics)}",
+        not handed or any(map(Selector.parse(value).takes, nics)),
+        found=f"{nccl.NICS}={value} comes from the head; this node has {', '.join(nics)}",
         expected=f"a value that fits {view.node.interface}, too, or none for the server on the head",
     )
 

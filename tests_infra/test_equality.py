@@ -8,6 +8,8 @@ import pytest
 
 from fixtures.claim import Claim
 from shakedown.engines.nccl import OWN_TO_EACH
+from shakedown.inventory.model import Deployment
+from shakedown.nodes.ranks import rank_of
 from shakedown.nodes.views.node import NodeViews
 
 pytestmark = pytest.mark.infra
@@ -31,9 +33,10 @@ def test_nccl_libraries_are_equal(pair: dict[str, NodeViews], claim: Claim) -> N
 
 
 @pytest.mark.check("NET-18", stages=CLUSTER, needs=("RAY-03",))
-def test_nccl_settings_are_equal(pair: dict[str, NodeViews], claim: Claim) -> None:
-    """Variables of NCCL and UCX, but for those that name devices of a node, have one value on all nodes or none."""
-    uneven = differences(pair, _nccl_settings)
+def test_nccl_settings_are_equal(pair: dict[str, NodeViews], deployment: Deployment, claim: Claim) -> None:
+    """Variables of NCCL and UCX, but for those that name devices of a node, reach all ranks with one value or none."""
+    head = pair[deployment.head.name]
+    uneven = differences(pair, lambda view: _nccl_settings(rank_of(view, head, deployment).final))
     claim(not uneven, found="; ".join(uneven), expected="the same in the environment of `ray start` on all nodes")
 
 
@@ -60,8 +63,7 @@ def _system(view: NodeViews) -> dict[str, str]:
     return {**view.system.versions, **({"firmware of the HCAs": firmware} if firmware else {})}
 
 
-def _nccl_settings(view: NodeViews) -> dict[str, str]:
-    environment = view.ray.environment
+def _nccl_settings(environment: Mapping[str, str]) -> dict[str, str]:
     return {
         name: value
         for name, value in environment.items()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import pytest
 
@@ -11,6 +11,7 @@ from shakedown.engines import nccl
 from shakedown.engines.nccl import Selector
 from shakedown.inventory.model import Deployment, Node
 from shakedown.nodes.evidence import Evidence
+from shakedown.nodes.ranks import rank_of
 from shakedown.nodes.views.links import Interface
 from shakedown.nodes.views.node import NodeViews
 from shakedown.nodes.views.rdma import Port
@@ -20,6 +21,20 @@ pytestmark = pytest.mark.infra
 
 CLUSTER = ("ray", "serving")
 ALWAYS = ("hosts", *CLUSTER)
+
+Told = Callable[[NodeViews], Mapping[str, str]]
+
+
+@pytest.fixture
+def told(pair: dict[str, NodeViews], deployment: Deployment, evidence: Evidence) -> Told:
+    """The environment of a node's ranks; before there is Ray, of whatever is started on the node."""
+
+    def environment(view: NodeViews) -> Mapping[str, str]:
+        if evidence.stage is Stage.HOSTS:
+            return view.environment.login
+        return rank_of(view, pair[deployment.head.name], deployment).final
+
+    return environment
 
 
 @pytest.mark.check("NET-20", stages=ALWAYS)
@@ -46,9 +61,9 @@ def test_all_halves_of_the_port_have_an_address(view: NodeViews, deployment: Dep
 
 
 @pytest.mark.check("NET-03", stages=CLUSTER, needs=("RAY-03", "NET-09"))
-def test_nccl_may_use_all_halves(view: NodeViews, node: Node, evidence: Evidence, claim: Claim) -> None:
+def test_nccl_may_use_all_halves(view: NodeViews, node: Node, told: Told, claim: Claim) -> None:
     """NCCL_IB_HCA, where it is set, leaves out none of the HCAs that are declared for the node."""
-    value = told(view, evidence).get(nccl.HCAS)
+    value = told(view).get(nccl.HCAS)
     left_out = [] if value is None else [hca for hca in node.hcas if not Selector.parse(value).takes(hca)]
     claim(
         not left_out,
@@ -57,10 +72,10 @@ def test_nccl_may_use_all_halves(view: NodeViews, node: Node, evidence: Evidence
     )
 
 
-@pytest.mark.check("NET-09", stages=ALWAYS)
-def test_nccl_is_told_active_hcas(view: NodeViews, evidence: Evidence, claim: Claim) -> None:
+@pytest.mark.check("NET-09", stages=ALWAYS, needs=("NET-10",))
+def test_nccl_is_told_active_hcas(view: NodeViews, told: Told, claim: Claim) -> None:
     """Each name in NCCL_IB_HCA, where it is set, fits an active HCA of that very node, and one at least is taken."""
-    value = told(view, evidence).get(nccl.HCAS)
+    value = told(view).get(nccl.HCAS)
     if value is None:
         pytest.skip(f"{nccl.HCAS} is not set on this node")
     selector = Selector.parse(value)
@@ -75,11 +90,9 @@ def test_nccl_is_told_active_hcas(view: NodeViews, evidence: Evidence, claim: Cl
 
 
 @pytest.mark.check("NET-08", stages=ALWAYS, needs=("NET-05", "NET-09"))
-def test_gid_index_leads_to_the_fabric(
-    view: NodeViews, deployment: Deployment, evidence: Evidence, claim: Claim
-) -> None:
+def test_gid_index_leads_to_the_fabric(view: NodeViews, deployment: Deployment, told: Told, claim: Claim) -> None:
     """NCCL_IB_GID_INDEX, where it is set, is the RoCE v2 entry of a fabric address on every HCA that NCCL uses."""
-    environment = told(view, evidence)
+    environment = told(view)
     index = nccl.gid_index(environment)
     if index is None:
         pytest.skip(f"{nccl.GID_INDEX} is not set on this node: NCCL chooses by itself")
@@ -93,12 +106,12 @@ def test_gid_index_leads_to_the_fabric(
 
 @pytest.mark.check("NET-08", stages=ALWAYS, needs=("NET-20",))
 def test_hcas_of_one_name_have_addresses_of_one_kind(
-    pair: dict[str, NodeViews], deployment: Deployment, evidence: Evidence, claim: Claim
+    pair: dict[str, NodeViews], deployment: Deployment, told: Told, claim: Claim
 ) -> None:
     """An HCA that NCCL uses has a RoCE v2 entry of a fabric address on all nodes or on none: kinds do not meet."""
     having: dict[str, dict[str, bool]] = {}
     for name, view in pair.items():
-        for port in _used(view, told(view, evidence)):
+        for port in _used(view, told(view)):
             having.setdefault(port.hca, {})[name] = bool(_fabric_indices(port, deployment))
     uneven = [
         f"{hca}: " + ", ".join(f"{name} {'has one' if there else 'has none'}" for name, there in nodes.items())
@@ -122,12 +135,10 @@ def test_engine_can_open_the_hcas(view: NodeViews, claim: Claim) -> None:
     )
 
 
-@pytest.mark.check("NET-12", stages=ALWAYS)
-def test_nccl_is_told_a_nic_that_works(
-    view: NodeViews, deployment: Deployment, evidence: Evidence, claim: Claim
-) -> None:
+@pytest.mark.check("NET-12", stages=ALWAYS, needs=("NET-10",))
+def test_nccl_is_told_a_nic_that_works(view: NodeViews, deployment: Deployment, told: Told, claim: Claim) -> None:
     """The NIC that NCCL_SOCKET_IFNAME, where it is set, leads to first is up and in a declared network."""
-    value = told(view, evidence).get(nccl.NICS)
+    value = told(view).get(nccl.NICS)
     if not value or len(value) < 2:  # NCCL takes a single character for not set
         pytest.skip(f"{nccl.NICS} is not set on this node")
     nics = view.network.interfaces
@@ -142,22 +153,18 @@ def test_nccl_is_told_a_nic_that_works(
 
 @pytest.mark.check("NET-10", stages=CLUSTER, needs=("RAY-03",))
 def test_hcas_that_are_handed_over_exist_here(
-    view: NodeViews, pair: dict[str, NodeViews], deployment: Deployment, evidence: Evidence, claim: Claim
+    view: NodeViews, pair: dict[str, NodeViews], deployment: Deployment, claim: Claim
 ) -> None:
-    """A node without an NCCL_IB_HCA of its own has the HCAs that the head's value names: it is handed on to it."""
-    handed = told(pair[deployment.head.name], evidence).get(nccl.HCAS, "")
-    own = nccl.HCAS in told(view, evidence)
-    missing = Selector.parse(handed).unmatched((port.hca, port.number) for port in view.rdma.ports)
+    """Names of HCAs that the driver hands to this node's ranks for NCCL are names of HCAs of this node."""
+    rank = rank_of(view, pair[deployment.head.name], deployment)
+    value = rank.final.get(nccl.HCAS, "")
+    handed = value != rank.raylet.get(nccl.HCAS, "")
+    missing = Selector.parse(value).unmatched((port.hca, port.number) for port in view.rdma.ports)
     claim(
-        own or not missing,
-        found=f"{nccl.HCAS}={handed} comes from the head; not here: {', '.join(missing)}; {_listed(view.rdma.ports)}",
-        expected="a value of its own, names or prefixes that fit all nodes, or none on the head",
+        not handed or not missing,
+        found=f"{nccl.HCAS}={value} comes from the head; not here: {', '.join(missing)}; {_listed(view.rdma.ports)}",
+        expected="a value of its own, names or prefixes that fit all nodes, or none for the server on the head",
     )
-
-
-def told(view: NodeViews, evidence: Evidence) -> Mapping[str, str]:
-    """The environment of the node's raylet, or before there is one, of whatever is started there."""
-    return view.environment.login if evidence.stage is Stage.HOSTS else view.ray.environment
 
 
 def _used(view: NodeViews, environment: Mapping[str, str]) -> list[Port]:

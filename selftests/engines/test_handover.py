@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shakedown.engines.vllm.environment import concerns_all_ranks, debugging, nccl_fitting
+from shakedown.engines.vllm.environment import concerns_all_ranks, debugging
 from shakedown.engines.vllm.handover import EXTRA_NAMES, EXTRA_PREFIXES, OWN_TO_EACH, SECOND_EXECUTOR, hand_over
 from shakedown.engines.vllm.wire import Version
 
@@ -93,22 +93,6 @@ def test_what_the_file_excludes_is_the_workers_own(
 ) -> None:
     final = hand_over(version, driver, excluded).final(worker, driver)
     assert all(final.get(name) == worker.get(name) for name in excluded)
-
-
-@pytest.mark.parametrize(
-    ("value", "fitting"),
-    [
-        ("enp1s0f1np1", ("enp1s0f1np1",)),
-        ("enp1", ("enp1s0f0np0", "enp1s0f1np1")),
-        ("=enp1", ()),
-        ("=enp1s0f0np0,enp1s0f1np1", ("enp1s0f0np0", "enp1s0f1np1")),
-        ("^enp1,docker", ("wlan0",)),
-        ("enp1s0f0np0:1", ("enp1s0f0np0",)),
-        ("eth", ()),
-    ],
-)
-def test_names_are_read_as_nccl_reads_them(value: str, fitting: tuple[str, ...]) -> None:
-    assert nccl_fitting(value, ["enp1s0f0np0", "enp1s0f1np1", "wlan0"]) == fitting
 
 
 def test_only_settings_that_cost_are_debugging() -> None:

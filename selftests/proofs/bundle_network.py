@@ -149,6 +149,7 @@ def nic_excluded_by_name(evidence: Evidence) -> None:
 
 def hca_of_the_head_only(evidence: Evidence) -> None:
     """Only the head has a variable, and the worker has no device of that name (vllm#40991)."""
+    evidence.change(HEAD, "env |", lambda text: f"{text}NCCL_IB_HCA={FIRST},{TWIN}\n")
     in_text(evidence, WORKER, RAYLET, r"^env NCCL_IB_HCA=.*\n", "")
     for half in ("p1s0f", "P2p1s0f"):
         in_text(evidence, WORKER, RDMA, rf"^roce{half}1/", f"roce{half}3/")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 
 GLOO_NICS = "GLOO_SOCKET_IFNAME"
 """The NICs that Gloo's connections of a process go through: exact names, separated by commas.
@@ -11,13 +11,6 @@ GLOO_NICS = "GLOO_SOCKET_IFNAME"
 Not set, or of a single character, it counts as missing: then Gloo takes the first address of the machine's name that it
 can bind to, and loopback where there is none.
 Source: PyTorch, torch/csrc/distributed/c10d/init.cpp (ProcessGroupGloo) and ProcessGroupGloo.cpp (createDefaultDevice).
-"""
-
-NCCL_NICS = "NCCL_SOCKET_IFNAME"
-NCCL_HCAS = "NCCL_IB_HCA"
-"""The NICs and RDMA devices that NCCL may use: prefixes, separated by commas; ``=`` before them means exact names and
-``^`` all others. A port may follow the name of a device after a colon.
-Source: https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html
 """
 
 READY_TIMEOUT = "VLLM_ENGINE_READY_TIMEOUT_S"
@@ -36,7 +29,8 @@ DEBUGGING: Mapping[str, str] = {
 }
 """Settings for finding faults that serialise launches, check every collective, or write a line for every call.
 
-Sources: https://docs.vllm.ai/en/latest/usage/troubleshooting.html; the NCCL page above;
+Sources: https://docs.vllm.ai/en/latest/usage/troubleshooting.html;
+https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html;
 https://docs.pytorch.org/docs/stable/distributed.html#debugging-torch-distributed-applications
 """
 
@@ -54,14 +48,6 @@ def concerns_all_ranks(name: str) -> bool:
 def gloo_nics(value: str | None) -> tuple[str, ...]:
     """The NICs that a value of `GLOO_NICS` names, as PyTorch splits it; none where PyTorch takes it for missing."""
     return tuple(value.removesuffix(",").split(",")) if value and len(value) > 1 else ()
-
-
-def nccl_fitting(value: str, there: Collection[str]) -> tuple[str, ...]:
-    """The NICs or RDMA devices, of those that are there, which a value of `NCCL_NICS` or `NCCL_HCAS` lets NCCL use."""
-    excluding, exact = value.startswith("^"), value.lstrip("^").startswith("=")
-    parts = [part.strip().partition(":")[0] for part in value.lstrip("^=").split(",") if part.strip()]
-    named = [name for name in there if any(name == part if exact else name.startswith(part) for part in parts)]
-    return tuple(name for name in there if (name in named) != excluding)
 
 
 def debugging(environment: Mapping[str, str]) -> tuple[str, ...]:
