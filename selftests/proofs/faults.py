@@ -5,6 +5,7 @@ from __future__ import annotations
 from selftests.proofs import (
     bundle,
     bundle_active,
+    bundle_drift,
     bundle_environment,
     bundle_memory,
     bundle_network,
@@ -13,13 +14,14 @@ from selftests.proofs import (
     simulator_perf,
     simulator_serving,
 )
-from selftests.proofs.model import Clean, Fault
-from selftests.proofs.observe import healthy
+from selftests.proofs.model import Clean, Fault, Pair
+from selftests.proofs.observe import healthy, recorded
 from shakedown.outcomes import Stage
 
 FAULTS: tuple[Fault, ...] = (
     *bundle.FAULTS,
     *bundle_active.FAULTS,
+    *bundle_drift.FAULTS,
     *bundle_environment.FAULTS,
     *bundle_memory.FAULTS,
     *bundle_network.FAULTS,
@@ -30,12 +32,15 @@ FAULTS: tuple[Fault, ...] = (
 )
 
 
+def _unchanged(name: str, pair: Pair, stage: Stage) -> Clean:
+    """A recorded pair that says what it said."""
+    options = (*healthy("bundle", stage, pair), "--golden", str(recorded(pair, stage)[1]))
+    return Clean(f"clean-{name}-{stage}", "bundle", "infra", stage, options)
+
+
 CLEAN: tuple[Clean, ...] = (
-    *(Clean(f"clean-bundle-{stage}", "bundle", "infra", stage, healthy("bundle", stage)) for stage in Stage),
-    *(
-        Clean(f"clean-gb10-{stage}", "bundle", "infra", stage, healthy("bundle", stage, "gb10"))
-        for stage in (Stage.HOSTS, Stage.RAY)
-    ),
+    *(_unchanged("bundle", "embedded", stage) for stage in Stage),
+    *(_unchanged("gb10", "gb10", stage) for stage in (Stage.HOSTS, Stage.RAY)),
     Clean("clean-simulator-serving", "simulator", "serving", "serving", healthy("simulator", Stage.SERVING)),
     Clean("clean-simulator-perf", "simulator", "perf", "serving", healthy("simulator", Stage.SERVING), baseline=True),
     *(

@@ -72,12 +72,12 @@ def observe_clean(clean: Clean, workdir: Path) -> Observation:
 def healthy(mechanism: Mechanism, stage: Stage, pair: Pair = "embedded") -> tuple[str, ...]:
     """The pytest options that choose the healthy deployment of a mechanism."""
     if mechanism == "bundle":
-        file, bundle = _recorded(pair, stage)
+        file, bundle = recorded(pair, stage)
         return ("--deployment", str(file), "--replay", str(bundle))
     return ("--deployment", "simulated" if mechanism == "simulator" else "embedded", "--stage", stage)
 
 
-def _recorded(pair: Pair, stage: Stage) -> tuple[Path, Path]:
+def recorded(pair: Pair, stage: Stage) -> tuple[Path, Path]:
     """Deployment file and healthy bundle of a recorded pair."""
     if pair == "gb10":
         return costume.FILE, costume.bundle_of(stage)
@@ -116,7 +116,7 @@ def run_suite(suite: str, options: Sequence[str], workdir: Path) -> tuple[str, R
 @contextmanager
 def _faulty(fault: Fault, workdir: Path) -> Iterator[list[str]]:
     if fault.mechanism == "bundle":
-        file, bundle = _recorded(fault.pair, Stage(fault.stage))
+        file, bundle = recorded(fault.pair, Stage(fault.stage))
         declared = _declared(fault, file, workdir) if fault.declared else file
         yield ["--deployment", str(declared), "--replay", str(_changed_bundle(fault, bundle, workdir))]
     elif fault.mechanism == "simulator":
