@@ -3,7 +3,7 @@
     python -m selftests.proofs.record_bundles
 
 To be done again when a view asks something new. The embedded nodes have neutral paths and names, so nothing of the
-recording machine but its memory and its clock gets into a bundle.
+recording machine but its memory and its clock gets into a bundle. It bears the name of the deployment that replays it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from shakedown.inventory.load import load_deployment
 from shakedown.nodes.evidence import Evidence
 from shakedown.nodes.views.node import fetch
 from shakedown.outcomes import Stage
-from shakedown.simulator.deployment import bundle_of
+from shakedown.simulator.deployment import FILE, bundle_of
 
 
 def main() -> None:
@@ -23,6 +23,7 @@ def main() -> None:
             running.reach(stage)
             deployment = load_deployment(running.file)
             evidence = Evidence.of(deployment, stage)
+            evidence.deployment = load_deployment(FILE).name
             fetch(deployment, evidence)
             evidence.save(bundle_of(stage))
 
