@@ -22,6 +22,20 @@ class Counting(Local):
         return super().argv(script)
 
 
+class Broken(Local):
+    """A transport whose program fails in some way."""
+
+    def __init__(self, script: str) -> None:
+        super().__init__()
+        self._script = script
+
+    def argv(self, script: str) -> list[str]:
+        return ["sh", "-c", self._script]
+
+    def __str__(self) -> str:
+        return "a broken line"
+
+
 @pytest.fixture
 def machines() -> dict[str, Counting]:
     """Two nodes by name."""

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from selftests.nodes.conftest import Counting
+from selftests.nodes.conftest import Broken, Counting
 from shakedown.errors import EvidenceError, NodeUnreachableError
 from shakedown.nodes.answer import Command, Place
 from shakedown.nodes.backend import host_for
@@ -47,7 +47,8 @@ def test_what_was_not_fetched_is_asked_once(evidence: Evidence, machines: dict[s
 
 
 def test_a_kept_bundle_answers_without_any_node(evidence: Evidence, tmp_path: Path) -> None:
-    evidence.fetch({name: [ECHO, KEYED, Command(r"printf '\377\0'")] for name in evidence.nodes})
+    huge = Command("head -c 5000000 /dev/zero")
+    evidence.fetch({name: [ECHO, KEYED, Command(r"printf '\377\0'"), huge] for name in evidence.nodes})
     evidence.save(tmp_path / "kept.json.gz")
     kept = Evidence.load(tmp_path / "kept.json.gz")
     assert kept.stage is Stage.HOSTS
@@ -124,20 +125,6 @@ def test_secrets_are_not_recorded(evidence: Evidence, tmp_path: Path) -> None:
     evidence.fetch({"a": [Command("echo HF_TOKEN=abcdef; echo 'Authorization: Bearer abcdef' >&2")]})
     evidence.save(tmp_path / "kept")
     assert b"abcdef" not in gzip.decompress((tmp_path / "kept").read_bytes()).split(b'"stdout"', 1)[1]
-
-
-class Broken(Local):
-    """A transport whose program fails in some way."""
-
-    def __init__(self, script: str) -> None:
-        super().__init__()
-        self._script = script
-
-    def argv(self, script: str) -> list[str]:
-        return ["sh", "-c", self._script]
-
-    def __str__(self) -> str:
-        return "a broken line"
 
 
 def test_a_node_that_does_not_answer_is_named() -> None:

@@ -10,10 +10,12 @@ from pathlib import Path
 import pytest
 
 from fixtures.nodes import Snapshots
-from shakedown.errors import EvidenceError
+from selftests.nodes.conftest import Broken
+from shakedown.errors import EvidenceError, NodeUnreachableError
 from shakedown.inventory.load import load_deployment
 from shakedown.launch.opened import Opened
 from shakedown.nodes.evidence import Evidence
+from shakedown.nodes.fetch import Reach
 from shakedown.outcomes import Stage
 from shakedown.simulator.deployment import FILE, bundle_of
 
@@ -115,6 +117,22 @@ def test_every_stage_is_kept(tmp_path: Path) -> None:
     snapshots.save()
     assert Evidence.load(tmp_path / "kept.json.gz").stage is Stage.HOSTS
     assert Evidence.load(tmp_path / "kept-ray.json.gz").stage is Stage.RAY
+
+
+def test_what_was_gathered_from_a_node_that_vanished_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is one error, it is not asked again, and the bundle holds what both nodes had said by then."""
+    opened, kept = Recorded(), tmp_path / "kept.json.gz"
+    opened.evidence_file = None
+    ways = {name: Broken(f"echo @ready; sh -s | head -n {heard}") for name, heard in (("node-a", 1), ("node-b", 2))}
+    half = Evidence("simulated", Stage.HOSTS, {name: Reach(name, way) for name, way in ways.items()})
+    monkeypatch.setattr(Evidence, "of", lambda deployment, stage: half)
+    snapshots = Snapshots(None, kept)
+    with pytest.raises(NodeUnreachableError, match="node-b over a broken line vanished after 2 of"):
+        snapshots.current(opened)
+    with pytest.raises(pytest.skip.Exception, match="node-a over a broken line vanished after 1 of"):
+        snapshots.current(opened)
+    snapshots.save()
+    assert [len(Evidence.load(kept).answers(name)) for name in ways] == [1, 2]
 
 
 def test_a_bundle_of_another_stage_is_refused_once() -> None:
