@@ -1,13 +1,15 @@
-"""Plugin for vLLM: a CPU platform that lets the Ray executor spread ranks over nodes, and slow loading.
+"""Plugin for vLLM: a CPU platform that lets the Ray executor spread ranks over nodes, patient waiting, slow loading.
 
 vLLM's CPU platform names no Ray resource, so the Ray executor refuses it. This one calls a CPU node's share "GPU", as
-the node's `ray start --num-gpus 1` does. Both entry points do nothing unless SHAKEDOWN_EMBEDDED=1 is set, so the
+the node's `ray start --num-gpus 1` does. No entry point does anything unless SHAKEDOWN_EMBEDDED=1 is set, so the
 plugin cannot act on a real node even where it is found by accident.
 """
 
 import os
 import time
 from typing import Any
+
+_BETWEEN_LOOKS_S = 1e-4  # a token takes some hundred times as long
 
 
 def _asked_for() -> bool:
@@ -36,3 +38,16 @@ def slow_load() -> None:
         return opened(*arguments, **keywords)
 
     weight_utils.safe_open = safe_open
+
+
+def patient_waiting() -> None:
+    """Entry point of ``vllm.general_plugins``: whoever waits for a message sleeps between two looks.
+
+    vLLM's readers of shared memory only yield the processor, for as long as a second: cheap beside a GPU, but here two
+    cores compute what is waited for.
+    """
+    if not _asked_for():
+        return
+    from vllm.distributed.device_communicators import shm_broadcast
+
+    shm_broadcast.sched_yield = lambda: time.sleep(_BETWEEN_LOOKS_S)
