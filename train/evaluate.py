@@ -136,7 +136,13 @@ def _report(options: Options) -> dict[str, Any]:
         found: dict[str, Any] = json.loads(options.out.read_text())
         if {name: found[name] for name in same} == same:
             return found
-    return {**same, "command": shlex.join(sys.argv), "pool": {}, "wild": {}, "speed": {}}
+    return {
+        **same,
+        "command": shlex.join(["python", "-m", "train", *sys.argv[1:]]),
+        "pool": {},
+        "wild": {},
+        "speed": {},
+    }
 
 
 def _enter(place: dict[str, Any], mode: str, score: Score, name: str, options: Options, report: dict[str, Any]) -> None:

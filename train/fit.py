@@ -58,7 +58,7 @@ class _Run:
         self.done = self._take_up()
         self.before_s = self.done.wall_s
         self.done.parts += 1
-        self.done.commands.append(shlex.join(sys.argv))
+        self.done.commands.append(shlex.join(["python", "-m", "train", *sys.argv[1:]]))
         self.log = progress.Log(plan.out, fresh=not plan.resume)
         sets = [(plan.seed, plan.validation_items), (plan.seed + 1, 2 * plan.validation_items)]
         self.documents, self.last_documents = prepare(plan, sets, self.longest)
