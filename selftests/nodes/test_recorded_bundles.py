@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import gzip
 import re
+from pathlib import Path
 
 import pytest
 
+from selftests.proofs.observe import run_suite
 from shakedown.inventory.load import load_deployment
 from shakedown.nodes.evidence import Evidence
 from shakedown.nodes.views.node import commands, fetch
 from shakedown.outcomes import Stage
+from shakedown.report.results import Outcome
 from shakedown.simulator.deployment import FILE, bundle_of
 
 FOREIGN = re.compile(r"/(?:home|root|work|mnt|opt|srv|media|Users)/[^\s\"]*|\S*\.venv\S*")
@@ -28,6 +31,17 @@ def test_a_bundle_answers_every_command_of_the_views(stage: Stage) -> None:
     for node in deployment.node:
         for command in commands(deployment, node):
             assert evidence.ask(node.name, command).ahead
+
+
+@pytest.mark.parametrize("stage", list(Stage))
+def test_a_run_on_a_bundle_finds_nothing_and_asks_nothing_more(stage: Stage, tmp_path: Path) -> None:
+    """Every warning counts as a failure; what the run knew at its end is what the bundle holds."""
+    kept = tmp_path / "kept.json.gz"
+    _, run = run_suite("infra", ["--deployment", "simulated", "--stage", stage, "--evidence", str(kept)], tmp_path)
+    assert {test.outcome for test in run.tests} == {Outcome.PASSED, Outcome.SKIPPED}
+    told, bundle = Evidence.load(kept), Evidence.load(bundle_of(stage))
+    assert [told.answers(node) for node in told.nodes] == [bundle.answers(node) for node in bundle.nodes]
+    assert all(answer.ahead for node in told.nodes for answer in told.answers(node))
 
 
 @pytest.mark.parametrize("stage", list(Stage))
