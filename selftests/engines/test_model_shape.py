@@ -64,8 +64,8 @@ def test_a_latent_cache_is_on_every_rank() -> None:
 
 def test_the_embedded_model_is_read() -> None:
     tiny = shape(json.loads(TINY.read_text()))
-    assert (tiny.layers, tiny.full, tiny.kv_heads, tiny.head_size) == (6, 6, 4, 32)
-    assert tiny.widest == max(2 * 384, 2 * (2 * 192 + 256))
+    assert (tiny.layers, tiny.full, tiny.kv_heads, tiny.head_size) == (4, 4, 4, 32)
+    assert tiny.widest == max(2 * 384, 2 * (2 * 192 + 384))
 
 
 @pytest.mark.parametrize("config", [{}, {"num_hidden_layers": "many"}, {"text_config": {"hidden_size": 1}}])

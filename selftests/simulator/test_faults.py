@@ -121,7 +121,9 @@ SHOWS: dict[str, Callable[[Seen], bool]] = {
     "nan-logprobs": lambda seen: (
         '"logprob":NaN' in seen["logprobs"][1] and '"logprob":null' in seen["logprobs stream"][1]
     ),
-    "reasoning-in-content": lambda seen: message(seen, "thinking")["content"].startswith("One word, as it stands.\n</think>"),
+    "reasoning-in-content": lambda seen: message(seen, "thinking")["content"].startswith(
+        "One word, as it stands.\n</think>"
+    ),
     "leaked-end-tag": lambda seen: message(seen, "thinking")["content"].startswith("</think>"),
     "reasoning-missing-in-stream": lambda seen: joined(stream(seen, "thinking stream"), "reasoning") == "",
     "thinking-not-off": lambda seen: bool(message(seen, "plain")["reasoning"]),
