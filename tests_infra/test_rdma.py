@@ -104,7 +104,7 @@ def test_gid_index_leads_to_the_fabric(view: NodeViews, deployment: Deployment, 
     claim(not wrong, found=f"{nccl.GID_INDEX}={index}: " + "; ".join(wrong), expected="not set, or right on every HCA")
 
 
-@pytest.mark.check("NET-08", stages=ALWAYS, needs=("NET-20",))
+@pytest.mark.check("NET-08", stages=ALWAYS, needs=("NET-20", "RAY-03"))
 def test_hcas_of_one_name_have_addresses_of_one_kind(
     pair: dict[str, NodeViews], deployment: Deployment, told: Told, claim: Claim
 ) -> None:

@@ -146,7 +146,11 @@ def gloo_on_loopback(evidence: Evidence) -> None:
 def default_route_by_wifi(evidence: Evidence) -> None:
     """The default route leaves by a Wi-Fi that nobody declared (spark-arena/sparkrun#219)."""
     in_text(
-        evidence, WORKER, "ip -j -4 route", r'"dev":"[^"]*","prefsrc":"[^"]*"', '"dev":"wlP9s9","prefsrc":"10.42.0.7"'
+        evidence,
+        WORKER,
+        "ip -j -4 route get 8.8.8.8",
+        r'"dev":"[^"]*","prefsrc":"[^"]*"',
+        '"dev":"wlP9s9","prefsrc":"10.42.0.7"',
     )
 
 
