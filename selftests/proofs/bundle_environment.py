@@ -65,8 +65,9 @@ def debugging_left_on(evidence: Evidence) -> None:
 
 
 def rdma_switched_off(evidence: Evidence) -> None:
-    """Set to isolate a fault of RoCE: everything goes over TCP since."""
-    set_for(evidence, WORKER, RAYLET, "NCCL_IB_DISABLE=1")
+    """Set on both nodes to isolate a fault of RoCE: everything goes over TCP since."""
+    for node in (HEAD, WORKER):
+        set_for(evidence, node, RAYLET, "NCCL_IB_DISABLE=1")
 
 
 def hasty_health_check(evidence: Evidence) -> None:
