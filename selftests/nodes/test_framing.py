@@ -9,16 +9,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shakedown.errors import EvidenceError
-from shakedown.nodes.framing import End, Frame, parse, script_of
+from shakedown.nodes.framing import End, Frame, Row, parse, script_of
 
 
 def frames(*commands: str, limit_s: int = 5) -> list[Frame]:
     """Run the script of some commands in a real shell and parse what comes back."""
-    script = script_of((command, limit_s) for command in commands)
+    return side_by_side([(command, limit_s) for command in commands])
+
+
+def side_by_side(*rows: Row) -> list[Frame]:
+    """The frames of rows of commands, in the order in which they come."""
+    script = script_of(*rows)
     done = subprocess.run(["sh", "-s"], input=script.encode(), capture_output=True, check=True)
     parsed = [parse(line) for line in done.stdout.splitlines(keepends=True)]
-    assert isinstance(parsed.pop(), End)
-    assert all(isinstance(frame, Frame) for frame in parsed)
+    assert isinstance(parsed[-1], End)
+    assert sum(isinstance(frame, End) for frame in parsed) == len(rows)
+    assert None not in parsed
     return [frame for frame in parsed if isinstance(frame, Frame)]
 
 
@@ -74,6 +80,35 @@ def test_the_nodes_clock_stamps_every_answer() -> None:
     assert first.time is not None
     assert second.time is not None
     assert second.time - first.time >= 0.2
+
+
+def test_rows_are_worked_through_side_by_side_and_told_in_order() -> None:
+    told = side_by_side(
+        [("echo 0", 5), ("echo 1", 5)], [("sleep 1; echo 2", 5)], [("sleep 1; echo 3", 5), ("echo 4", 5)]
+    )
+    assert [frame.number for frame in told] == [0, 1, 2, 3, 4]
+    assert [frame.stdout for frame in told] == [f"{number}\n".encode() for number in range(5)]
+    second, third = (told[number].time or 0.0 for number in (2, 3))
+    assert abs(third - second) < 1, "one did not wait for the other"
+
+
+def test_a_row_is_in_order_within_itself() -> None:
+    told = side_by_side([("true", 5)], [("sleep 0.3", 5), ("true", 5)])
+    times = [frame.time or 0.0 for frame in told]
+    assert times[2] - times[1] >= 0.3
+
+
+@pytest.mark.parametrize("suicide", ["kill -9 $$", "kill -9 $PPID", "kill -9 0"])
+def test_a_row_whose_command_kills_its_shell_costs_no_other_answer(suicide: str) -> None:
+    told = side_by_side([("sleep 0.2; echo 0", 5)], [(suicide, 5), ("echo 2", 5)], [("echo 3", 5)])
+    assert [told[number].stdout for number in (0, 2, 3)] == [b"0\n", b"2\n", b"3\n"]
+    assert told[1].exit_code != 0
+
+
+def test_a_huge_answer_is_held_back_and_stops_nothing() -> None:
+    """It does not fit into a pipe, and its command is long done when it is told."""
+    _, huge = side_by_side([("sleep 3", 5)], [("head -c 3000000 /dev/zero", 2)])
+    assert (len(huge.stdout), huge.exit_code) == (3_000_000, 0)
 
 
 @settings(max_examples=25, deadline=None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 
@@ -48,13 +49,16 @@ def _healthy(deployment: Deployment) -> bool:
 
 
 def _raylets(deployment: Deployment) -> dict[str, bool]:
+    """All nodes are asked at once: over ssh it is here that the connections are made."""
     answers: dict[str, bool] = {}
     silent: dict[str, str] = {}
-    for node in deployment.node:
+    with ThreadPoolExecutor(max_workers=len(deployment.node)) as pool:
+        asked = {node.name: pool.submit(_has_raylet, deployment, node) for node in deployment.node}
+    for name, answer in asked.items():
         try:
-            answers[node.name] = _has_raylet(deployment, node)
+            answers[name] = answer.result()
         except (NodeUnreachableError, OSError) as error:
-            silent[node.name] = str(error)
+            silent[name] = str(error)
     if silent:
         each = "\n".join(f"{name}: {why}" for name, why in silent.items())
         raise NodeUnreachableError(f"declared, but not reachable: {', '.join(silent)}\n{each}")

@@ -28,12 +28,15 @@ class Command:
         limit_s: seconds after which it is ended.
         key: name under which the answer is kept and found again. It is the text, unless the text holds a whole script
             or a path of one particular machine, which would make bundles unreadable and tie them to that machine.
+        row: commands of one row are run one after the other, the rows of a node side by side. A row of its own is for
+            what waits rather than computes; most commands share one.
     """
 
     text: str
     place: Place = Place.MACHINE
     limit_s: int = 10
     key: str = field(default="")
+    row: str = ""
 
     def __post_init__(self) -> None:
         if not self.key:

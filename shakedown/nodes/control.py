@@ -7,6 +7,7 @@ import hashlib
 import shutil
 import subprocess
 import tempfile
+import threading
 from functools import cache
 from pathlib import Path
 
@@ -16,6 +17,9 @@ LONGEST = 104 - 1 - NAME_LENGTH - 18
 
 CLOSE_TIMEOUT_S = 5.0
 
+_ONE_FOLDER = threading.Lock()
+"""Nodes are asked side by side, and the first of them makes the folder for all."""
+
 
 def control_path(destination: str, config: str | None) -> str:
     """Value of ssh's ``ControlPath``: one socket per destination and configuration in the folder of this process.
@@ -24,7 +28,9 @@ def control_path(destination: str, config: str | None) -> str:
     would share a connection, and one would answer for the other.
     """
     way = f"{config or ''}\0{destination}".encode()
-    return str(_folder() / hashlib.sha256(way).hexdigest()[:NAME_LENGTH])
+    with _ONE_FOLDER:
+        folder = _folder()
+    return str(folder / hashlib.sha256(way).hexdigest()[:NAME_LENGTH])
 
 
 @cache

@@ -57,13 +57,15 @@ class Reach:
 
 
 def round_trip(reach: Reach, commands: Sequence[Command], *, ahead: bool) -> Iterator[Answer]:
-    """Ask a node all commands at once; each answer is yielded as soon as the node goes on to the next.
+    """Ask a node all commands at once; each answer is yielded as soon as the node goes on to the next, row by row.
 
     Raises:
         NodeUnreachableError: the node did not answer at all, or vanished half-way; answers that came are not lost.
         EvidenceError: a frame that is cut or garbled.
     """
-    script = script_of((reach.text(command), reach.limit_s(command)) for command in commands)
+    rows = _rows(commands)
+    script = script_of(*([(reach.text(command), reach.limit_s(command)) for command in row] for row in rows))
+    commands = [command for row in rows for command in row]
     try:
         session = Session(reach.machine.argv(f"echo {READY}; exec sh -s"), commands[0].limit_s)
     except OSError as error:
@@ -74,7 +76,7 @@ def round_trip(reach: Reach, commands: Sequence[Command], *, ahead: bool) -> Ite
         if any(line.strip() == READY.encode() for line, _ in lines):
             asked = time.time()
             session.send(script)
-            for frame, began, arrived in _timed(lines, session, commands):
+            for frame, began, arrived in _timed(lines, session, _patience(rows)):
                 received += 1
                 yield _answer(commands[frame.number], frame, began, (asked, arrived), ahead=ahead)
         if received < len(commands):
@@ -82,11 +84,27 @@ def round_trip(reach: Reach, commands: Sequence[Command], *, ahead: bool) -> Ite
         session.finish()
 
 
+def _rows(commands: Sequence[Command]) -> list[list[Command]]:
+    """The commands by row, in the order in which they are told."""
+    rows: dict[str, list[Command]] = {}
+    for command in commands:
+        rows.setdefault(command.row, []).append(command)
+    return list(rows.values())
+
+
+def _patience(rows: Sequence[Sequence[Command]]) -> list[int]:
+    """Seconds within which each answer must follow the one before it; a row that is held back comes as a whole."""
+    first, *others = rows
+    held_back = (sum(command.limit_s for command in row) for row in others for _ in row)
+    return [*(command.limit_s for command in first), *held_back]
+
+
 def _timed(
-    lines: Iterator[tuple[bytes, float]], session: Session, commands: Sequence[Command]
+    lines: Iterator[tuple[bytes, float]], session: Session, patience: Sequence[int]
 ) -> Iterator[tuple[Frame, float | None, float]]:
     """Frames with the time at which the node went on (None if it never did), and the time at which they arrived."""
     waiting: tuple[Frame, float] | None = None
+    received = 0
     for line, arrived in lines:
         if not line.endswith(b"\n"):
             break  # the connection broke in the middle of an answer; those before it are whole
@@ -95,10 +113,12 @@ def _timed(
             yield waiting[0], frame.time, waiting[1]
             waiting = None
         if isinstance(frame, End):
-            return
-        if frame:
+            if received == len(patience):
+                return
+        elif frame:
+            received += 1
             waiting = frame, arrived
-            session.expect_within(commands[min(frame.number + 1, len(commands) - 1)].limit_s)
+            session.expect_within(patience[min(frame.number + 1, len(patience) - 1)])
     if waiting:
         yield waiting[0], None, waiting[1]
 

@@ -4,10 +4,14 @@ For every command the node prints one line
 
     @ NUMBER START BASE64
 
-and after the last one ``@end TIME``. The encoded bytes are the command's standard output, a newline, and, encoded
-once more, its standard error followed by a newline and the exit code. Nothing a command prints can look like a frame, a
-command may print anything of any size, and one that kills its own shell costs nobody else's answer. No file is written
-on the node; it needs ``sh``, ``base64``, ``tr``, ``timeout`` and ``date``, and a container ``sh`` and ``timeout``.
+and after the last one of a row ``@end TIME``. The encoded bytes are the command's standard output, a newline, and,
+encoded once more, its standard error followed by a newline and the exit code. Nothing a command prints can look like a
+frame, a command may print anything of any size, and one that kills its own shell costs nobody else's answer. No file
+is written on the node; it needs ``sh``, ``base64``, ``cat``, ``timeout`` and ``date``, a container ``sh`` and
+``timeout``.
+
+Rows are worked through side by side and told one after the other, in the order in which they were given: what only
+waits, as an echo does, costs no time beside what computes.
 """
 
 from __future__ import annotations
@@ -15,7 +19,7 @@ from __future__ import annotations
 import base64
 import binascii
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from shakedown.errors import EvidenceError
@@ -25,12 +29,16 @@ export LC_ALL=C PATH="$PATH:/usr/sbin:/sbin"
 ask() {
     printf '@ %s %s ' "$1" "$(date +%s.%N)"
     {
-        said=$({ timeout -k 2 "$2" sh -c "$3" </dev/null 2>&1 >&4 4>&-; printf '\n%s' "$?"; } | base64 | tr -d '\n')
+        said=$({ timeout -k 2 "$2" sh -c "$3" </dev/null 2>&1 >&4 4>&-; printf '\n%s' "$?"; } | base64 -w 0)
         printf '\n%s' "$said"
-    } 4>&1 | base64 | tr -d '\n'
+    } 4>&1 | base64 -w 0
     printf '\n'
 }
+end() { printf '@end %s\n' "$(date +%s.%N)"; }
 """
+
+Row = Sequence[tuple[str, int]]
+"""Commands that are run one after the other: text, and limit in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,18 +60,34 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """The script ran to its end, at that time of the node's clock."""
+    """A row came to its end, at that time of the node's clock."""
 
     time: float | None
 
 
-def script_of(commands: Iterable[tuple[str, int]]) -> str:
-    """The script that answers ``(text, limit in seconds)`` in order.
+def script_of(*rows: Row) -> str:
+    """The script that answers rows of commands side by side; numbers count on from row to row.
+
+    The first row prints as it goes. Every other is the left side of a pipe around it, and holds its answers back until
+    those before it are out; it keeps them in a variable, so that a full pipe stops no command.
 
     The commands stand in braces: the shell reads the whole script before it runs the first.
     """
-    calls = "\n".join(f"ask {number} {limit} {shlex.quote(text)}" for number, (text, limit) in enumerate(commands))
-    return f"{{{_PROLOGUE}{calls}\nprintf '@end %s\\n' \"$(date +%s.%N)\"\n}}\n"
+    first, *others = _calls(rows)
+    text = first
+    for calls in others:
+        text = f"{{ said=$(\n{calls}\n); printf '%s\\n' \"$said\"; }} | {{\n{text}\ncat\n}}"
+    return f"{{{_PROLOGUE}{text}\n}}\n"
+
+
+def _calls(rows: Sequence[Row]) -> Iterator[str]:
+    number = 0
+    for row in rows:
+        lines = []
+        for text, limit_s in row:
+            lines.append(f"ask {number} {limit_s} {shlex.quote(text)}")
+            number += 1
+        yield "\n".join([*lines, "end"])
 
 
 def parse(line: bytes) -> Frame | End | None:

@@ -140,17 +140,23 @@ def _speed(node: Node) -> Command:
 
 
 def _small_echo(node: Node, peer: Node) -> Command:
-    return Command(f"ping -n -c 2 -i 0.2 -W 1 -I {shlex.quote(node.interface)} {peer.fabric_address}")
+    text = f"ping -n -c 2 -i 0.2 -W 1 -I {shlex.quote(node.interface)} {peer.fabric_address}"
+    return Command(text, row=_row(peer))
 
 
 def _full_echo(node: Node, peer: Node) -> Command:
     nic = shlex.quote(node.interface)
     size = f"$(($(cat /sys/class/net/{nic}/mtu) - {ICMP_AND_IP_HEADER}))"
-    return Command(f"ping -n -c 2 -i 0.2 -W 1 -M do -s {size} -I {nic} {peer.fabric_address}")
+    return Command(f"ping -n -c 2 -i 0.2 -W 1 -M do -s {size} -I {nic} {peer.fabric_address}", row=_row(peer))
 
 
 def _neighbour(node: Node, peer: Node) -> Command:
-    return Command(f"ip -j neigh show to {peer.fabric_address} dev {shlex.quote(node.interface)}")
+    return Command(f"ip -j neigh show to {peer.fabric_address} dev {shlex.quote(node.interface)}", row=_row(peer))
+
+
+def _row(peer: Node) -> str:
+    """Echoes wait, so each peer has a row; who answers for its address is known after them."""
+    return f"echoes to {peer.name}"
 
 
 def parse_neighbour(text: str) -> str | None:
