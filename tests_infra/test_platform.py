@@ -104,10 +104,10 @@ def test_assembler_knows_the_gpu(view: NodeViews, claim: Claim) -> None:
     )
 
 
+@pytest.mark.usefixtures("kernel")
 @pytest.mark.check("PLT-06", stages=ALWAYS)
-def test_kernel_logged_no_hardware_error(view: NodeViews, kernel: Kernel, claim: Claim) -> None:
+def test_kernel_logged_no_hardware_error(view: NodeViews, claim: Claim) -> None:
     """Since boot the kernel of no node with an NVIDIA GPU has logged an Xid of the GPU's own or a hardware error."""
-    assert kernel.gpus
     errors = view.kernel.errors
     claim(not errors, found=f"{len(errors)} lines, the last: {(errors or ('',))[-1]}", expected="none")
 
