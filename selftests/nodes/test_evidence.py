@@ -24,6 +24,17 @@ ECHO = Command("echo one")
 KEYED = Command("printf 'two words'", key="two")
 
 
+def test_what_waits_for_another_row_knows_how_long_it_took(evidence: Evidence) -> None:
+    """Each answer has its own time, also the last of a row, and rows are remembered in their order."""
+    asked = [Command("sleep 0.2; echo b", row="beside"), Command("echo a"), Command("sleep 0.1; echo c", row="beside")]
+    evidence.fetch({"a": asked})
+    durations = [answer.duration_s or 0.0 for answer in evidence.answers("a")]
+    assert [answer.text for answer in evidence.answers("a")] == ["b\n", "c\n", "a\n"]
+    assert durations[0] >= 0.2
+    assert durations[1] >= 0.1
+    assert durations[2] >= 0
+
+
 def test_all_commands_take_one_round_trip_a_node(evidence: Evidence, machines: dict[str, Counting]) -> None:
     evidence.fetch({name: [ECHO, KEYED, Command("cat /proc/meminfo")] for name in machines})
     assert [evidence.ask(name, ECHO).text for name in machines] == ["one\n", "one\n"]
