@@ -92,6 +92,11 @@ def test_rows_are_worked_through_side_by_side_and_told_in_order() -> None:
     assert abs(third - second) < 1, "one did not wait for the other"
 
 
+def test_the_first_command_runs_alone() -> None:
+    first, _, beside = side_by_side([("sleep 0.3", 5), ("true", 5)], [("true", 5)])
+    assert (beside.time or 0.0) - (first.time or 0.0) >= 0.3
+
+
 def test_a_row_is_in_order_within_itself() -> None:
     told = side_by_side([("true", 5)], [("sleep 0.3", 5), ("true", 5)])
     times = [frame.time or 0.0 for frame in told]
@@ -107,7 +112,7 @@ def test_a_row_whose_command_kills_its_shell_costs_no_other_answer(suicide: str)
 
 def test_a_huge_answer_is_held_back_and_stops_nothing() -> None:
     """It does not fit into a pipe, and its command is long done when it is told."""
-    _, huge = side_by_side([("sleep 3", 5)], [("head -c 3000000 /dev/zero", 2)])
+    *_, huge = side_by_side([("true", 5), ("sleep 3", 5)], [("head -c 3000000 /dev/zero", 2)])
     assert (len(huge.stdout), huge.exit_code) == (3_000_000, 0)
 
 

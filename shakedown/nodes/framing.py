@@ -68,26 +68,28 @@ class End:
 def script_of(*rows: Row) -> str:
     """The script that answers rows of commands side by side; numbers count on from row to row.
 
+    The very first command runs alone: it may ask for the clock, and what runs beside it would blur the answer.
     The first row prints as it goes. Every other is the left side of a pipe around it, and holds its answers back until
     those before it are out; it keeps them in a variable, so that a full pipe stops no command.
 
     The commands stand in braces: the shell reads the whole script before it runs the first.
     """
-    first, *others = _calls(rows)
-    text = first
-    for calls in others:
+    (alone, *first), *others = _calls(rows)
+    text = "\n".join(first)
+    for row in others:
+        calls = "\n".join(row)
         text = f"{{ said=$(\n{calls}\n); printf '%s\\n' \"$said\"; }} | {{\n{text}\ncat\n}}"
-    return f"{{{_PROLOGUE}{text}\n}}\n"
+    return f"{{{_PROLOGUE}{alone}\n{text}\n}}\n"
 
 
-def _calls(rows: Sequence[Row]) -> Iterator[str]:
+def _calls(rows: Sequence[Row]) -> Iterator[list[str]]:
     number = 0
     for row in rows:
         lines = []
         for text, limit_s in row:
             lines.append(f"ask {number} {limit_s} {shlex.quote(text)}")
             number += 1
-        yield "\n".join([*lines, "end"])
+        yield [*lines, "end"]
 
 
 def parse(line: bytes) -> Frame | End | None:
