@@ -19,7 +19,7 @@ FAULTS: tuple[Fault, ...] = (
         "full-packets-dropped",
         "hosts",
         "NET-07",
-        {"NET-16": "a megabyte is sent in full packets, so the collective stands still"},
+        {"RAY-09": "the rule that drops them stands in the firewall"},
         tier=1,
     ),
     real("ports-blocked", "hosts", "RAY-09", tier=1),
