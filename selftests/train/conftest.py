@@ -11,6 +11,8 @@ from shakedown.embedded.machine import ENGINE_VARIABLE
 from train import tokenizer
 
 ROOT = Path(__file__).parents[2]
+TRAIN = ROOT / "train"
+MODEL = ROOT / "shakedown" / "embedded" / "model"
 
 
 @pytest.fixture(scope="session")
