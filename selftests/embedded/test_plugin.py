@@ -11,7 +11,10 @@ import pytest
 
 from shakedown.embedded.machine import PLUGIN
 
-GROUPS = {"vllm.platform_plugins": "platform", "vllm.general_plugins": "slow_load"}
+POINTS = {
+    "vllm.platform_plugins": ["platform"],
+    "vllm.general_plugins": ["patient_waiting", "slow_load"],
+}
 
 
 @pytest.fixture
@@ -34,10 +37,38 @@ def loader(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     return weights
 
 
-@pytest.mark.parametrize(("group", "function"), GROUPS.items())
-def test_both_entry_points_are_found_on_the_path(plugin: ModuleType, group: str, function: str) -> None:
-    (point,) = [point for point in importlib.metadata.entry_points(group=group) if "shakedown" in point.name]
-    assert point.load() is getattr(plugin, function)
+@pytest.fixture
+def messages(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+    """Stands in for vLLM's module whose readers yield the processor while they wait."""
+    broadcast = SimpleNamespace(sched_yield=lambda: None)
+    monkeypatch.setitem(sys.modules, "vllm", ModuleType("vllm"))
+    monkeypatch.setitem(sys.modules, "vllm.distributed", ModuleType("vllm.distributed"))
+    communicators = ModuleType("vllm.distributed.device_communicators")
+    communicators.shm_broadcast = broadcast  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "vllm.distributed.device_communicators", communicators)
+    return broadcast
+
+
+@pytest.mark.parametrize(("group", "functions"), POINTS.items())
+def test_all_entry_points_are_found_on_the_path(plugin: ModuleType, group: str, functions: list[str]) -> None:
+    points = [point for point in importlib.metadata.entry_points(group=group) if "shakedown" in point.name]
+    loaded = [point.load() for point in sorted(points, key=lambda point: point.value)]
+    assert loaded == [getattr(plugin, function) for function in functions]
+
+
+def test_readers_of_ours_sleep_while_they_wait(
+    plugin: ModuleType, messages: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = messages.sched_yield
+    plugin.patient_waiting()
+    assert messages.sched_yield is before
+    monkeypatch.setenv("SHAKEDOWN_EMBEDDED", "1")
+    slept: list[float] = []
+    monkeypatch.setattr(time, "sleep", slept.append)
+    plugin.patient_waiting()
+    messages.sched_yield()
+    assert len(slept) == 1
+    assert 0 < slept[0] < 0.001
 
 
 @pytest.mark.parametrize("value", [None, "", "0", "yes"])
