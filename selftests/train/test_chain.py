@@ -20,7 +20,7 @@ from train.tokens import Encoder
 
 Run = Callable[..., str]
 SIZE = {"layers": 2, "hidden": 64, "heads": 4, "kv_heads": 2, "head_dim": 16, "experts": 8, "expert_width": 32}
-TRIAL = {"rows": 1, "row_tokens": 1024, "workers": 1, "budget": 60, "warmup_s": 0.5, "validation_items": 2}
+TRIAL = {"rows": 4, "row_tokens": 1024, "workers": 1, "budget": 60, "warmup_s": 0.5, "validation_items": 2}
 HALF, WHOLE = 14, 24
 
 _ASK_TRANSFORMERS = """

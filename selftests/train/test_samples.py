@@ -35,7 +35,7 @@ def test_the_answer_is_the_pools_answer_to_the_whole_conversation(family: str) -
 @pytest.mark.parametrize("family", ["arithmetic", "tool-abstention", "counting"])
 def test_training_and_validation_have_no_pair_of_operands_in_common(family: str) -> None:
     seen = {heldout.operands(exercise.messages) for exercise in drawn(family, 200)} - {None}
-    kept = {heldout.operands(exercise.messages) for exercise in drawn(family, 40, unseen=True)} - {None}
+    kept = {heldout.operands(exercise.messages) for exercise in drawn(family, 400, unseen=True)} - {None}
     assert len(seen) > 20
     assert kept
     assert not seen & kept
@@ -45,9 +45,11 @@ def test_one_pair_in_thirteen_is_held_out_in_either_order() -> None:
     pairs = [(a, b) for a in range(0, 999, 7) for b in range(a, 999, 7)]
     assert sum(map(heldout.held_out, pairs)) / len(pairs) == pytest.approx(1 / heldout.ONE_IN, rel=0.1)
     questions = [
-        [{"role": "user", "content": text}] for text in ("What is 5 + 31?", "Subtract 5 from 31.", "31 - 5 = ?")
+        [{"role": "user", "content": text}]
+        for text in ("What is 105 + 931?", "Subtract 105 from 931.", "931 - 105 = ?")
     ]
-    assert {heldout.operands(question) for question in questions} == {(5, 31)}
+    assert {heldout.operands(question) for question in questions} == {(105, 931)}
+    assert heldout.operands([{"role": "user", "content": "What is 5 + 931?"}]) is None
     assert heldout.operands([{"role": "user", "content": "Add 1, 2 and 3."}]) is None
 
 

@@ -1,7 +1,7 @@
 """Requests whose answer is bound to a JSON schema, with prompts that want it and prompts that want something else.
 
-Every value is bounded (enumerated, or a string of limited length), so that a grammar which is enforced always comes to
-its end, whatever the model would rather write.
+Every value is bounded (enumerated, or a few small letters), so that a grammar which is enforced always comes to its
+end, whatever the model would rather write; a string without a pattern would hold the template's own tags as well.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from shakedown.serving.tasks import generate
 
 Schema = Mapping[str, Any]
 
-WORD = {"type": "string", "minLength": 1, "maxLength": 12}
+WORD = {"type": "string", "pattern": "^[a-z]{1,12}$"}
 DIGIT = {"type": "integer", "enum": [1, 2, 3, 5, 8]}
 
 
