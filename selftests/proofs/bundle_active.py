@@ -24,6 +24,9 @@ INIT = "tcp://192.168.200.12:51234"
 # https://github.com/MiaAI-Lab/Qwen3.8-Flash-Next-Dual-DGX-Sparks/issues/3
 CONNECT = "proxy.cc:1716 NCCL WARN [Service thread] Error encountered progressing operation=Connect, res=3"
 
+# The words of PyTorch's Gloo (gloo/transport/tcp/unbound_buffer.cc).
+RECEIVE = "RuntimeError: [unbound_buffer.cc:78] Timed out waiting 30000ms for recv operation to complete"
+
 
 def nccl_stands_still(evidence: Evidence) -> None:
     """Ports are open and Gloo comes together; NCCL connects its devices and does not get through."""
@@ -31,6 +34,14 @@ def nccl_stands_still(evidence: Evidence) -> None:
     for number, node in enumerate(FABRIC):
         hung = {"step": "add up", "exit_code": -9, "took_s": 50.0, "tail": [f"node [{number}] {CONNECT}"]}
         _script(evidence, node, "form_group", "nccl", _group(node) | hung)
+
+
+def gloo_stands_still(evidence: Evidence) -> None:
+    """The ranks come together, and what is sent in full packets is lost by a switch, whose rules no node can list."""
+    _all_well(evidence)
+    for number, node in enumerate(FABRIC):
+        hung = {"step": "add up", "exit_code": 1, "took_s": 31.0, "tail": [f"node [{number}] {RECEIVE}"]}
+        _script(evidence, node, "form_group", "gloo", _group(node) | hung | {"total": None})
 
 
 def twin_without_jumbo(evidence: Evidence) -> None:
@@ -113,6 +124,7 @@ def _shown(name: str, check: str, inject: Callable[[Evidence], None], tier: int 
 
 
 FAULTS: tuple[Fault, ...] = (
+    _shown("bundle-gloo-stands-still", "NET-16", gloo_stands_still),
     _shown("bundle-nccl-stands-still", "NET-17", nccl_stands_still),
     _shown("bundle-twin-without-jumbo", "NET-07", twin_without_jumbo),
     _shown("bundle-link-in-bad-state", "NET-02", link_in_bad_state, tier=2),
