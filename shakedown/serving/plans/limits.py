@@ -25,6 +25,6 @@ def oversize(setting: Setting) -> Plan:
 
 
 def canary(setting: Setting) -> Plan:
-    """Short questions with known answers."""
-    items = generate("arithmetic", seed=setting.seed + 6, n=4)
+    """Copies of nonces: all four must be right, and a healthy model can be wrong about a sum."""
+    items = generate("nonce", seed=setting.seed + 6, n=4)
     return named("canary", {item.id: ask(setting, item, thinking=False, stream=False) for item in items})
