@@ -68,7 +68,10 @@ def test_the_embedded_model_is_read() -> None:
     assert tiny.widest == max(2 * 384, 2 * (2 * 192 + 384))
 
 
-@pytest.mark.parametrize("config", [{}, {"num_hidden_layers": "many"}, {"text_config": {"hidden_size": 1}}])
+NO_HEADS = {"num_hidden_layers": 1, "num_attention_heads": 0, "hidden_size": 64}
+
+
+@pytest.mark.parametrize("config", [{}, {"num_hidden_layers": "many"}, {"text_config": {"hidden_size": 1}}, NO_HEADS])
 def test_what_does_not_tell_has_no_shape(config: dict[str, Any]) -> None:
     assert shape_of(config) is None
 

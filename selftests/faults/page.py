@@ -10,6 +10,7 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 
+from selftests.generated import write_or_compare
 from shakedown.faults.catalogue import Entry, known_faults
 from shakedown.faults.checks import ROOT, checks_of
 from shakedown.faults.cli import HOW_FOUND, census
@@ -84,12 +85,7 @@ def _prose(text: str) -> str:
 
 def main(arguments: Sequence[str]) -> str | None:
     """Write or compare the page; returns what is wrong, as `sys.exit` takes it."""
-    if "--check" not in arguments:
-        PAGE.write_text(current_page(), encoding="utf-8")
-        return None
-    if PAGE.is_file() and PAGE.read_text(encoding="utf-8") == current_page():
-        return None
-    return f"{PAGE.relative_to(ROOT)} is out of date: run `make docs`"
+    return write_or_compare(PAGE, current_page(), arguments)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Sequence
 
+from selftests.generated import write_or_compare
 from selftests.proofs import record
 from selftests.proofs.observe import ROOT
 from selftests.proofs.record import Proof
@@ -73,12 +74,9 @@ def current_page() -> str:
 
 def main(arguments: Sequence[str]) -> str | None:
     """Write or compare the page; returns what is wrong, as `sys.exit` takes it."""
-    if "--check" not in arguments:
-        PAGE.write_text(current_page(), encoding="utf-8")
-        return None
-    if PAGE.is_file() and PAGE.read_text(encoding="utf-8") == current_page():
-        return None
-    return f"{PAGE.relative_to(ROOT)} is out of date: run `make docs` (and `make proofs`, where checks have changed)"
+    return write_or_compare(
+        PAGE, current_page(), arguments, "run `make docs` (and `make proofs`, where checks have changed)"
+    )
 
 
 if __name__ == "__main__":

@@ -106,6 +106,8 @@ def shape_of(config: Mapping[str, Any]) -> ModelShape | None:
         hidden = int(text["hidden_size"])
     except (KeyError, TypeError, ValueError):
         return None
+    if min(layers, heads, hidden) < 1:
+        return None
     kinds = _kinds(text, layers)
     return ModelShape(
         layers=layers,
