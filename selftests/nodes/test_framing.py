@@ -42,10 +42,20 @@ def one(command: str, limit_s: int = 5) -> Frame:
         (r"printf 'a\0b\377\n\n'", b"a\0b\xff\n\n", b"", 0),
         ("true", b"", b"", 0),
         ("cat", b"", b"", 0),
+        (r"printf '\303\244\n\n' >&2", b"", b"\xc3\xa4\n\n", 0),
         ("printf '@end 1\\n@ 0 1 AA==\\n'", b"@end 1\n@ 0 1 AA==\n", b"", 0),
         ("echo '$(reboot)' \"it's\"", b"$(reboot) it's\n", b"", 0),
     ],
-    ids=["no newline", "both streams", "binary", "silent", "reads stdin", "looks like a frame", "quotes"],
+    ids=[
+        "no newline",
+        "both streams",
+        "binary",
+        "silent",
+        "reads stdin",
+        "many bytes of stderr",
+        "looks like a frame",
+        "quotes",
+    ],
 )
 def test_an_answer_is_what_was_printed(command: str, stdout: bytes, stderr: bytes, exit_code: int) -> None:
     frame = one(command)

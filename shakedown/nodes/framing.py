@@ -4,11 +4,13 @@ For every command the node prints one line
 
     @ NUMBER START BASE64
 
-and after the last one of a row ``@end TIME``. The encoded bytes are the command's standard output, a newline, and,
-encoded once more, its standard error followed by a newline and the exit code. Nothing a command prints can look like a
-frame, a command may print anything of any size, and one that kills its own shell costs nobody else's answer. No file
-is written on the node; it needs ``sh``, ``base64``, ``cat``, ``timeout`` and ``date``, a container ``sh`` and
-``timeout``.
+and after the last one of a row ``@end TIME``. The encoded bytes are the command's standard output, its standard error
+(without NUL bytes, which a shell's variables do not hold), a newline, the exit code, a newline, and how many bytes
+the standard error and the exit code have together. Nothing a command prints can look like a frame, a command may print
+anything of any size, and one that kills its own shell costs nobody else's answer. No file is written on the node; it
+needs ``sh``, ``base64``, ``cat``, ``timeout`` and ``date``, a container ``sh`` and ``timeout``.
+
+What surrounds a command is most of what a short one costs a node, so it starts as few processes as it can.
 
 Rows are worked through side by side and told one after the other, in the order in which they were given: what only
 waits, as an echo does, costs no time beside what computes.
@@ -29,8 +31,8 @@ export LC_ALL=C PATH="$PATH:/usr/sbin:/sbin"
 ask() {
     printf '@ %s %s ' "$1" "$(date +%s.%N)"
     {
-        said=$({ timeout -k 2 "$2" sh -c "$3" </dev/null 2>&1 >&4 4>&-; printf '\n%s' "$?"; } | base64 -w 0)
-        printf '\n%s' "$said"
+        said=$(timeout -k 2 "$2" sh -c "$3" </dev/null 2>&1 >&4 4>&-; printf '\n%s' "$?")
+        printf '%s\n%s' "$said" "${#said}"
     } 4>&1 | base64 -w 0
     printf '\n'
 }
@@ -106,8 +108,9 @@ def parse(line: bytes) -> Frame | End | None:
     try:
         if len(fields) != 4 or not line.endswith(b"\n"):
             raise ValueError("cut off")
-        stdout, _, encoded = base64.b64decode(fields[3].strip(), validate=True).rpartition(b"\n")
-        stderr, _, exit_code = base64.b64decode(encoded, validate=True).rpartition(b"\n")
+        printed, _, length = base64.b64decode(fields[3].strip(), validate=True).rpartition(b"\n")
+        stdout, said = printed[: len(printed) - int(length)], printed[len(printed) - int(length) :]
+        stderr, _, exit_code = said.rpartition(b"\n")
         return Frame(int(fields[1]), _seconds(fields[2:3]), stdout, stderr, int(exit_code))
     except (ValueError, binascii.Error) as error:
         raise EvidenceError(f"the answer to command {fields[1].decode(errors='replace')} was {error}") from error
