@@ -184,6 +184,22 @@ def rack(folder: Path, machines: int) -> Iterator[Rack]:
         yield Rack(folder, switch, tuple(made))
 
 
+def on_the_way_s(controls: Path) -> float:
+    """Processor time of proxy commands and of the ssh clients that keep a connection, s.
+
+    Args:
+        controls: the folder of their sockets; such a client shows its socket in place of its command line.
+    """
+    marks = (bytes(LINK), f"ssh: {controls}/".encode())
+    spent = 0
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):  # it has just ended
+            command = (process / "cmdline").read_bytes()
+            if any(mark in command for mark in marks):
+                spent += sum(map(int, (process / "stat").read_text().rpartition(")")[2].split()[11:13]))
+    return spent / TICKS
+
+
 def name_of(number: int) -> str:
     """Name of a machine."""
     return f"node-{number:02d}"
