@@ -1,0 +1,69 @@
+"""Commands are run where they belong, in order, and one that fails is told with what it said."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from selftests.launch.machines import calls, local_pair
+from shakedown.errors import LaunchError
+from shakedown.launch import start
+from shakedown.outcomes import Stage
+
+
+def test_ray_starts_on_the_head_before_the_workers(tmp_path: Path) -> None:
+    told: list[str] = []
+    start.run_steps(Stage.RAY, local_pair(tmp_path), told.append)
+    head, worker = calls(tmp_path)
+    assert head[:4] == ["192.168.200.12", "", "-m", "ray.scripts.scripts"]
+    assert "--head" in head
+    assert worker[0] == "192.168.200.13"
+    assert "--address=192.168.200.12:6379" in worker
+    assert told == ["Ray starts on the head", "Ray starts on spark-b"]
+
+
+def test_a_head_that_fails_is_told_and_no_worker_is_started(tmp_path: Path) -> None:
+    with pytest.raises(LaunchError) as failed:
+        start.run_steps(Stage.RAY, local_pair(tmp_path, status=3), lambda _line: None)
+    assert str(failed.value).splitlines() == [
+        "Ray starts on the head: exit status 3 on spark-a",
+        "  started with 9 words",
+        "  API_KEY=[redacted]",
+    ]
+    assert len(calls(tmp_path)) == 1
+
+
+def test_the_server_is_left_behind_with_its_output_in_the_log(tmp_path: Path) -> None:
+    log = tmp_path / "serve.log"
+    deployment = local_pair(tmp_path, more=f'log = "{log}"\napi_key_env = "THE_KEY"\n')
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("THE_KEY", "hunter2")
+        start.run_steps(Stage.SERVING, deployment, lambda _line: None)
+    deadline = time.monotonic() + 10
+    while not (log.exists() and "API_KEY" in log.read_text()) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    (words,) = calls(tmp_path)
+    assert words[:4] == ["192.168.200.12", "hunter2", "-m", "vllm.entrypoints.openai.api_server"]
+    assert "started with" in log.read_text()
+
+
+def test_a_command_without_an_end_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(start, "LIMIT_S", 0.5)
+    deployment = local_pair(tmp_path, more='[launch]\nray_head = "echo here; exec sleep 60"\n')
+    with pytest.raises(LaunchError, match=r"no end after 0 s on spark-a\n  here"):
+        start.run_steps(Stage.RAY, deployment, lambda _line: None)
+
+
+def test_commands_are_shown_with_where_they_run_and_without_secrets(tmp_path: Path) -> None:
+    deployment = local_pair(tmp_path, more='log = "/var/log/x"\napi_key_env = "THE_KEY"\n')
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("THE_KEY", "hunter2")
+        ((command,),) = start.steps_to(Stage.SERVING, deployment)
+    text = start.shown(command)
+    assert text.startswith(
+        "# the API server starts on the head (spark-a, on the machine; made from the deployment file)\n"
+    )
+    assert "export VLLM_API_KEY=...\n" in text
+    assert "hunter2" not in text
