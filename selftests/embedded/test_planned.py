@@ -1,4 +1,4 @@
-"""What is said of an embedded deployment before it is made is what `up` then writes."""
+"""What is said of an embedded deployment before it is made is what `up` then writes, beside how it is started."""
 
 from __future__ import annotations
 
@@ -18,4 +18,6 @@ def test_the_planned_file_is_the_file_that_up_writes() -> None:
         node.model_copy(update={"namespace": was.namespace}) for node, was in zip(planned.node, made.node, strict=True)
     ]
     serve = planned.serve.model_copy(update={"base_url": made.serve.base_url})
-    assert planned.model_copy(update={"node": tuple(nodes), "serve": serve}) == made
+    assert made.launch is not None
+    assert None not in (made.launch.ray_head, made.launch.ray_worker, made.launch.serve)
+    assert planned.model_copy(update={"node": tuple(nodes), "serve": serve, "launch": made.launch}) == made

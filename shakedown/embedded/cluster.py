@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import subprocess
 from collections.abc import Callable, Mapping
 
@@ -102,6 +103,17 @@ def form(nodes: tuple[RunningNode, ...], shape: Shape, slow_load_s: float, tell:
         raise
     finally:
         commands.collect()
+
+
+def commanded(node: RunningNode, shape: Shape, slow_load_s: float, head: RunningNode) -> str:
+    """The same `ray start` as a shell of the node reads it, for the deployment file."""
+    gcs = None if node is head else f"{address_of(head, shape)}:{PORT}"
+    return f"exec {in_environment(environment(node, shape, slow_load_s), _start(node, shape, gcs))}"
+
+
+def in_environment(variables: Mapping[str, str], argv: list[str]) -> str:
+    """Shell text that runs a command with these variables and no others."""
+    return shlex.join(["env", "-i", *(f"{name}={value}" for name, value in variables.items()), *argv])
 
 
 class _Commands:

@@ -6,22 +6,27 @@ from pathlib import Path
 
 from shakedown.embedded import cluster, network, server
 from shakedown.embedded.node import MODEL, PYTHON, RunningNode
+from shakedown.embedded.shape import Shape
 from shakedown.inventory.write import write_deployment
 
 PLANNED = Path(__file__).parent / "planned.toml"
-"""The same file before any node is made: names, roles and profile are true, process ids and the port are not."""
+"""The same file before any node is made: names, roles and profile are true, process ids and the port are not;
+how it is started is known when it is made."""
 
 NAME = "embedded"  # results and baselines of all embedded deployments belong together
 
 
-def write(path: Path, nodes: tuple[RunningNode, ...], port: int) -> None:
+def write(path: Path, nodes: tuple[RunningNode, ...], port: int, shape: Shape, slow_load_s: float) -> None:
     """Write the file.
 
     Args:
         path: of the file.
         nodes: head first.
         port: of the forwarder on this machine's loopback.
+        shape: how the deployment is made, and so how it is started.
+        slow_load_s: delay of each shard, seconds.
     """
+    head, *workers = nodes
     write_deployment(
         {
             "version": 1,
@@ -45,6 +50,11 @@ def write(path: Path, nodes: tuple[RunningNode, ...], port: int) -> None:
                 "enforce_eager": True,
                 "reasoning_parser": server.PARSERS["reasoning"],
                 "tool_call_parser": server.PARSERS["tool_call"],
+            },
+            "launch": {
+                "ray_head": cluster.commanded(head, shape, slow_load_s, head),
+                "ray_worker": cluster.commanded(workers[0], shape, slow_load_s, head),
+                "serve": server.commanded(head, shape, slow_load_s),
             },
         },
         path,

@@ -68,7 +68,7 @@ def spawn(folder: StateFolder, record: Record, plan: network.Plan, shape: Shape,
             for node in nodes:
                 _take_port(node)
             troubles.on_fabric(nodes, shape)
-            describe.write(folder.deployment_file, nodes, record.port)
+            describe.write(folder.deployment_file, nodes, record.port, shape, record.slow_load_s)
         except BaseException:
             folder.remove()
             handle.forget()

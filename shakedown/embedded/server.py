@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import re
+import shlex
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -50,10 +51,20 @@ def launch(head: RunningNode, shape: Shape, slow_load_s: float) -> Process:
     Returns:
         The process as the head's PID namespace counts it.
     """
-    variables = cluster.environment(head, shape, slow_load_s)
-    variables["VLLM_HOST_IP"] = head.plan.fabric
-    variables["RAY_ADDRESS"] = f"{cluster.address_of(head, shape)}:{cluster.PORT}"
-    return head.daemon(command(), variables, LOG)
+    return head.daemon(command(), _environment(head, shape, slow_load_s), LOG)
+
+
+def commanded(head: RunningNode, shape: Shape, slow_load_s: float) -> str:
+    """The same start as a shell of the head reads it, for the deployment file."""
+    line = cluster.in_environment(_environment(head, shape, slow_load_s), command())
+    return f"setsid {line} > {shlex.quote(str(LOG))} 2>&1 < /dev/null &"
+
+
+def _environment(head: RunningNode, shape: Shape, slow_load_s: float) -> dict[str, str]:
+    return cluster.environment(head, shape, slow_load_s) | {
+        "VLLM_HOST_IP": head.plan.fabric,
+        "RAY_ADDRESS": f"{cluster.address_of(head, shape)}:{cluster.PORT}",
+    }
 
 
 def await_ready(
