@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,12 +12,8 @@ from rich.table import Table
 
 from shakedown.embedded.up import EmbeddedDeployment, Options, start
 from shakedown.errors import LaunchError
+from shakedown.launch.suites import ROOT, run_suite
 from shakedown.outcomes import Stage
-
-ROOT = Path(__file__).resolve().parents[2]
-"""Where the suites lie: beside the library."""
-
-NOTHING_COLLECTED = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,10 +89,8 @@ def _timed(title: str, action: Callable[[], object], console: Console) -> Step:
 def _pytest(console: Console, marker: str, file: Path, stage: str) -> Step:
     console.rule(f"pytest -m {marker}   ({stage})")
     began = time.monotonic()
-    command = [sys.executable, "-m", "pytest", "-m", marker, "--tier", "1", "--deployment", str(file)]
-    code = subprocess.run(command, cwd=ROOT, check=False).returncode
-    verdict = {0: "passed", 1: "failed", NOTHING_COLLECTED: "nothing ran"}.get(code, f"pytest ended with {code}")
-    return Step(f"pytest -m {marker}: {stage}", verdict, time.monotonic() - began)
+    run = run_suite(marker, file)
+    return Step(f"pytest -m {marker}: {stage}", run.verdict, time.monotonic() - began)
 
 
 def _print_table(console: Console, steps: list[Step], total_s: float) -> None:
