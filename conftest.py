@@ -6,8 +6,8 @@ A module stands after those that it imports: pytest must meet each as a plugin b
 pytest_plugins = [
     "fixtures.hooks.options",
     "fixtures.hooks.selection",
-    "fixtures.claim",
     "fixtures.deployment",
+    "fixtures.claim",
     "fixtures.hooks.suites",
     "fixtures.hooks.nodes",
     "fixtures.hooks.gate",

@@ -18,7 +18,21 @@ class NodeUnreachableError(ShakedownError):
 
 
 class EvidenceError(ShakedownError):
-    """A bundle of evidence that cannot be read, or that lacks the answer to a command."""
+    """Something that a check must know and no answer tells: what it is about was neither found nor ruled out.
+
+    Args:
+        why: what could not be read, and on which node.
+        remedy: what would make it readable; empty where nothing is known to.
+    """
+
+    def __init__(self, why: str, remedy: str = "") -> None:
+        self.why = why
+        self.remedy = remedy
+        super().__init__(f"{why}: {remedy}" if remedy else why)
+
+
+class BundleError(EvidenceError):
+    """A bundle that is none, or belongs to something else: a matter of the whole run and of no single check."""
 
 
 class MissingPrerequisiteError(ShakedownError):

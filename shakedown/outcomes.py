@@ -29,10 +29,19 @@ class Stage(StrEnum):
 
 
 class Finding(Exception):  # noqa: N818 - the word of the field for what a check found; not a failure of ours
-    """A claim that does not hold.
+    """A claim that does not hold, or one that could not be judged.
 
-    ``str()`` gives the five parts an operator needs: where, what was found, what was expected, what it would look
-    like at launch, and what to do next.
+    ``str()`` gives the parts an operator needs: where, what was found, what was expected, what it would look like at
+    launch, and what to do next. Where nothing was judged it gives the reason, and what would make it readable: the
+    fault's own symptom and remedy would tell of something that nobody has seen.
+
+    Attributes:
+        id, title, severity, source: of the catalogue's entry, the severity perhaps the check's own.
+        node: where; None for the whole deployment.
+        found: what was found; where nothing was judged, why.
+        expected, symptom: what it is compared with, what it would look like; empty where nothing was judged.
+        remedy: what to do; where nothing was judged, what would make it readable, or empty.
+        judged: False where the evidence could not be read.
     """
 
     def __init__(
@@ -47,6 +56,7 @@ class Finding(Exception):  # noqa: N818 - the word of the field for what a check
         remedy: str,
         node: str | None = None,
         source: tuple[str, ...] = (),
+        judged: bool = True,
     ) -> None:
         self.id = id
         self.title = title
@@ -57,18 +67,29 @@ class Finding(Exception):  # noqa: N818 - the word of the field for what a check
         self.remedy = remedy
         self.node = node
         self.source = source
+        self.judged = judged
         super().__init__(str(self))
 
     def __str__(self) -> str:
-        parts = (
-            (self.id, f"{self.title} [{self.severity}]"),
-            ("node", self.node or "the whole deployment"),
-            ("found", self.found),
-            ("expected", self.expected),
-            ("at launch", self.symptom),
-            ("remedy", self.remedy),
+        node = self.node or "the whole deployment"
+        told = (
+            (
+                (self.id, f"{self.title} [{self.severity}]"),
+                ("node", node),
+                ("found", self.found),
+                ("expected", self.expected),
+                ("at launch", self.symptom),
+                ("remedy", self.remedy),
+            )
+            if self.judged
+            else (
+                (self.id, f"could not be judged, is about: {self.title} [{self.severity}]"),
+                ("node", node),
+                ("why", self.found),
+                ("to judge", self.remedy),
+            )
         )
-        return "\n".join(f"{label:<9} {_indented(text)}" for label, text in parts)
+        return "\n".join(f"{label:<9} {_indented(text)}" for label, text in told if text)
 
 
 def _indented(text: str) -> str:

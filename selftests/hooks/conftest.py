@@ -15,7 +15,7 @@ CONFTEST = """
 import pytest
 
 pytest_plugins = [
-    "fixtures.hooks.options", "fixtures.hooks.selection", "fixtures.claim", "fixtures.deployment",
+    "fixtures.hooks.options", "fixtures.hooks.selection", "fixtures.deployment", "fixtures.claim",
     "fixtures.hooks.nodes", "fixtures.hooks.gate",
 ]
 

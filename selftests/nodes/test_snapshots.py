@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 CONFTEST = """
 pytest_plugins = [
-    "fixtures.hooks.options", "fixtures.hooks.selection", "fixtures.claim", "fixtures.deployment",
+    "fixtures.hooks.options", "fixtures.hooks.selection", "fixtures.deployment", "fixtures.claim",
     "fixtures.hooks.nodes", "fixtures.hooks.gate", "fixtures.hooks.results", "fixtures.nodes",
 ]
 """
@@ -78,6 +78,22 @@ def test_unreadable_warning(host, node, claim):
 @pytest.mark.check("NET-07", stages=("ray",), needs=("NET-15",))
 def test_behind_the_warning(view, node, claim):
     claim(True, found="", expected="")
+
+@pytest.fixture
+def kernel(host, node):
+    host.run("never asked by a fixture")
+
+@pytest.mark.check("PLT-01", stages=("ray",))
+def test_blocker_of_a_fixture(kernel, node, claim):
+    raise AssertionError("a test without what its fixtures read must not begin")
+
+@pytest.mark.check("PLT-02", stages=("ray",), needs=("PLT-01",))
+def test_behind_the_fixture(view, node, claim):
+    claim(True, found="", expected="")
+
+@pytest.mark.check("PLT-06", stages=("ray",), severity="warning")
+def test_warning_of_a_fixture(kernel, node, claim):
+    raise AssertionError("a test without what its fixtures read must not begin")
 """
 
 
@@ -153,6 +169,9 @@ def test_a_bundle_of_another_stage_is_refused_once() -> None:
         ("behind_the_blocker", "SKIPPED"),
         ("unreadable_warning", "FINDING"),
         ("behind_the_warning", "PASSED"),
+        ("blocker_of_a_fixture", "FAILED"),
+        ("behind_the_fixture", "SKIPPED"),
+        ("warning_of_a_fixture", "FINDING"),
     ],
 )
 def test_unknown_is_not_ok(replayed: tuple[str, Path], test: str, node: str, outcome: str) -> None:
@@ -160,8 +179,17 @@ def test_unknown_is_not_ok(replayed: tuple[str, Path], test: str, node: str, out
     assert f"test_{test}[{node}] {outcome}" in replayed[0]
 
 
+def test_what_a_fixture_could_not_read_is_no_error(replayed: tuple[str, Path]) -> None:
+    """The check says it in its own words, and nothing of the fault's symptom, which nobody has seen."""
+    assert "ERROR" not in replayed[0]
+    failures = replayed[0].partition("= FAILURES =")[2]
+    told = failures.partition(" test_blocker_of_a_fixture[node-a] ")[2].splitlines()[1:5]
+    assert [line.split()[0] for line in told] == ["PLT-01", "node", "why", "to"]
+    assert "to `never asked by a fixture`" in told[2]
+
+
 def test_what_could_not_be_read_is_said(replayed: tuple[str, Path]) -> None:
-    assert "could not be read: " in replayed[0]
+    assert "could not be judged, is about: " in replayed[0]
     assert "recorded at stage ray, holds no answer of node-a (machine) to `never asked`" in replayed[0]
 
 

@@ -21,8 +21,8 @@ CONFTEST = """
 import pytest
 
 pytest_plugins = [
-    "fixtures.hooks.options", "fixtures.hooks.selection", "fixtures.hooks.nodes", "fixtures.claim",
-    "fixtures.deployment", "fixtures.hooks.gate",
+    "fixtures.hooks.options", "fixtures.hooks.selection", "fixtures.hooks.nodes", "fixtures.deployment",
+    "fixtures.claim", "fixtures.hooks.gate",
     "fixtures.hooks.results", "fixtures.hooks.artefacts", "fixtures.hooks.summary", "opened_at_ray",
 ]
 """

@@ -35,6 +35,17 @@ def finding(id: str = "NET-01", node: str | None = "spark-b", severity: Severity
     )
 
 
+def unreadable(
+    id: str = "RAY-02",
+    node: str = "spark-b",
+    severity: Severity = Severity.BLOCKER,
+    why: str = "the environment of raylet 812 may not be read",
+    remedy: str = "set `sudo = true` for the node",
+) -> FindingRecord:
+    facts = {"found": why, "remedy": remedy, "expected": "", "symptom": "", "judged": False}
+    return finding(id, node, severity).model_copy(update=facts)
+
+
 def a_test(name: str, outcome: Outcome, **changes: Any) -> CheckResult:
     facts: dict[str, Any] = {
         "nodeid": f"tests_infra/test_fabric.py::{name}",

@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from selftests.report.samples import HOSTILE, a_test, finding, full, run
+from selftests.report.samples import HOSTILE, a_test, finding, full, run, unreadable
 from shakedown.report.html import page
 from shakedown.report.results import MetricRecord, Outcome, RunResults
 
@@ -89,7 +89,7 @@ def test_everything_of_a_run_is_on_the_page() -> None:
     for text in (
         "EMBEDDED: nothing is said about your machines",
         "refused",
-        "at least one claim does not hold: 2 failed, 1 error, 1 finding that does not block, 1 waived",
+        "2 claims do not hold, 1 test broke: 2 failed, 1 error, 1 finding that does not block, 1 waived",
         "hosts → ray",
         "2025-01-31 04:05:06 UTC, took 3.2 s",
         "blocker NET-01 title of NET-01",
@@ -145,3 +145,18 @@ def test_hostile_text_stays_text() -> None:
     assert "\x1b" not in page(results)
     assert "\u202e" not in page(results)
     assert read.text.count('<script>alert("x")</script>\\u001b[2J\\u202e & </pre>') > 15
+
+
+def test_what_could_not_be_judged_has_its_reason_and_no_symptom() -> None:
+    told = Page(page(run(a_test("a", Outcome.FAILED, finding=unreadable()), exit_status=1))).text
+    assert "Could not be judged" in told
+    assert "the environment of raylet 812 may not be read" in told
+    assert "set `sudo = true` for the node" in told
+    assert "What was found" not in told
+
+
+def test_remedies_that_differ_name_their_nodes() -> None:
+    found = [finding(node=node).model_copy(update={"remedy": f"reboot {node}"}) for node in ("spark-a", "spark-b")]
+    told = Page(page(run(*(a_test(one.node or "", Outcome.FAILED, finding=one) for one in found), exit_status=1))).text
+    for node in ("spark-a", "spark-b"):
+        assert f"remedy on {node} reboot {node}" in " ".join(told.split())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from selftests.report.samples import HOSTILE, a_test, finding, full, run
+from selftests.report.samples import HOSTILE, a_test, finding, full, run, unreadable
 from shakedown.outcomes import Severity
 from shakedown.report.results import MetricRecord, Outcome, RunResults
 from shakedown.report.terminal import label_line, summary
@@ -15,7 +15,7 @@ def text(results: RunResults) -> str:
 def test_full_run_reads_as_it_should() -> None:
     assert text(full()) == (
         """\
-REFUSED: at least one claim does not hold
+REFUSED: 2 claims do not hold, 1 test broke
 2 failed, 1 error, 1 finding that does not block, 1 waived, 2 passed, 4 skipped in 3.2 s
 
 BLOCKER NET-01  title of NET-01
@@ -61,6 +61,53 @@ measured
     output_tokens_per_s  12346 tokens/s
   chat_c4  not judged
     tpot_s.p50                     none  fewer than 20 samples"""
+    )
+
+
+def test_what_could_not_be_judged_blocks_in_one_group_and_stands_in_one_line_where_it_does_not() -> None:
+    """One thing to do is told once, and no symptom of a fault that nobody has seen."""
+    warning = {"severity": Severity.WARNING}
+    tests = (
+        a_test("a", Outcome.FINDING, finding=unreadable("RAY-09", "spark-a", why="no rules", **warning)),
+        a_test("b", Outcome.FINDING, finding=unreadable("RAY-09", "spark-b", why="no rules", **warning)),
+        a_test("c", Outcome.FINDING, finding=unreadable("PLT-06", "spark-b", why="no log", **warning)),
+        a_test("d", Outcome.FAILED, finding=unreadable("RAY-02")),
+        a_test("e", Outcome.FAILED, finding=unreadable("ENV-01", why="another reason")),
+        a_test("f", Outcome.FAILED, finding=unreadable("MOD-01", why="`df` did not end within 10 s", remedy="")),
+        a_test("g", Outcome.FINDING, finding=unreadable("PLT-08", why="no answer", remedy="", **warning)),
+        a_test("h", Outcome.XFAILED, finding=unreadable("NET-07"), reason="until the move"),
+    )
+    assert text(run(*tests, exit_status=1)).partition("in 3.2 s\n")[2] == (
+        """
+NOT JUDGED, which blocks: RAY-02, ENV-01 on spark-b
+  why       the environment of raylet 812 may not be read
+            another reason
+  to judge  set `sudo = true` for the node
+
+NOT JUDGED, which blocks: MOD-01 on spark-b
+  why       `df` did not end within 10 s
+
+not judged: RAY-09, PLT-06 on spark-a, spark-b: set `sudo = true` for the node
+
+not judged: PLT-08 on spark-b: no answer
+
+not judged: NET-07 on spark-b: set `sudo = true` for the node (waived until the move)"""
+    )
+
+
+def test_a_remedy_that_differs_from_node_to_node_names_them() -> None:
+    """By names and addresses: the first two are told, the others are in the report."""
+    found = [
+        finding(node=f"spark-{name}").model_copy(update={"remedy": f"ip link set fab{name} up"}) for name in "abcd"
+    ]
+    told = text(run(*(a_test(one.node or "", Outcome.FAILED, finding=one) for one in found), exit_status=1))
+    assert told.endswith(
+        """\
+  remedy    on spark-a:
+            ip link set faba up
+            on spark-b:
+            ip link set fabb up
+            on spark-c, spark-d likewise, with their own names and addresses: see the report"""
     )
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from selftests.report.samples import a_test, finding, run
+from selftests.report.samples import a_test, finding, run, unreadable
+from shakedown.outcomes import Severity
 from shakedown.report.results import MetricRecord, Outcome
 from shakedown.report.words import lasted, quantity, sentence
 
@@ -49,6 +52,26 @@ def test_acceptance_says_how_much_it_rests_on(passed: int, skipped: int, words: 
     assert sentence(run(*held, *rest)) == words
 
 
-def test_refusal_needs_no_numbers() -> None:
-    failed = a_test("f", Outcome.FAILED, finding=finding())
-    assert sentence(run(failed, a_test("p", Outcome.PASSED), exit_status=1)) == "at least one claim does not hold"
+@pytest.mark.parametrize(
+    ("kinds", "words"),
+    [
+        ("f", "1 claim does not hold"),
+        ("ffu", "2 claims do not hold, 1 could not be judged"),
+        ("u", "1 could not be judged"),
+        ("b", "1 test broke"),
+        ("fub", "1 claim does not hold, 1 could not be judged, 1 test broke"),
+    ],
+)
+def test_refusal_tells_what_was_found_from_what_is_unknown_and_what_broke(kinds: str, words: str) -> None:
+    outcomes: dict[str, dict[str, Any]] = {
+        "f": {"outcome": Outcome.FAILED, "finding": finding()},
+        "u": {"outcome": Outcome.FAILED, "finding": unreadable()},
+        "b": {"outcome": Outcome.ERROR, "reason": "ValueError: boom"},
+    }
+    failed = [a_test(f"t{number}", **outcomes[kind]) for number, kind in enumerate(kinds)]
+    assert sentence(run(*failed, a_test("p", Outcome.PASSED), exit_status=1)) == words
+
+
+def test_acceptance_counts_what_could_not_be_read_as_not_judged() -> None:
+    tests = (a_test("p", Outcome.PASSED), a_test("u", Outcome.FINDING, finding=unreadable(severity=Severity.WARNING)))
+    assert sentence(run(*tests)) == "no blocker was found (1 claim held, 1 was not judged)"

@@ -15,6 +15,8 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 
 from shakedown.errors import CatalogueError
+from shakedown.faults.placeholders import filled
+from shakedown.inventory.model import Deployment
 from shakedown.outcomes import Finding, Severity
 
 FOLDER = Path(__file__).parent / "catalogue"
@@ -44,7 +46,7 @@ class Entry(BaseModel):
         phase: when the operator would meet it.
         symptom: what it would look like at launch (or to a user of the served model).
         cause: why it happens.
-        remedy: what to do, commands included; printed, never run.
+        remedy: what to do, commands included; printed, never run. Names in ``<...>``: see `placeholders.py`.
         sources: public documentation, issue or code.
         status: how a fault is found. ``checked``: a check finds it before the launch. ``predicted``: a check computes
             it from what is there before. ``watched``: it shows only while the launch goes on. ``unknowable``: neither a
@@ -75,9 +77,15 @@ class Entry(BaseModel):
         return self
 
     def finding(
-        self, *, found: str, expected: str, node: str | None = None, severity: Severity | None = None
+        self,
+        *,
+        found: str,
+        expected: str,
+        deployment: Deployment,
+        node: str | None = None,
+        severity: Severity | None = None,
     ) -> Finding:
-        """This entry as a finding, with what was found and what was expected at one place."""
+        """This entry as a finding at one place: its remedy names what the deployment file declares for that place."""
         return Finding(
             id=self.id,
             title=self.title,
@@ -86,8 +94,30 @@ class Entry(BaseModel):
             found=found,
             expected=expected,
             symptom=self.symptom,
-            remedy=self.remedy,
+            remedy=filled(self.remedy, deployment, node),
             source=self.sources,
+        )
+
+    def unjudged(self, *, why: str, remedy: str, node: str | None, severity: Severity) -> Finding:
+        """That nothing can be said about this entry: its evidence could not be read.
+
+        Args:
+            why: what could not be read.
+            remedy: what would make it readable; empty where nothing is known to.
+            node: where.
+            severity: of the check.
+        """
+        return Finding(
+            id=self.id,
+            title=self.title,
+            severity=severity,
+            node=node,
+            found=why,
+            expected="",
+            symptom="",
+            remedy=remedy,
+            source=self.sources,
+            judged=False,
         )
 
 

@@ -1,8 +1,14 @@
-"""What to do about a way that does not lead to a node, by what ssh, sudo or docker said about it."""
+"""What to do about a way that does not lead to a node, and about a command that gave no answer, by what was said."""
 
 from __future__ import annotations
 
 import re
+
+AS_ROOT = "set `sudo = true` for the node"
+"""What makes readable what belongs to root or to another user; see docs/attaching.md."""
+
+_MISSING = re.compile(r"(?:^|[\s:])([\w.+-]+): (?:command )?not found\s*$", re.MULTILINE)
+_FORBIDDEN = re.compile(r"permission denied|operation not permitted|must be root|are you root", re.IGNORECASE)
 
 _ADVICE: tuple[tuple[str, str], ...] = (
     (
@@ -49,3 +55,15 @@ def advice(said: str) -> str:
         said: what the program on the way wrote to stderr.
     """
     return next((f" ({text})" for pattern, text in _ADVICE if re.search(pattern, said, re.IGNORECASE)), "")
+
+
+def to_read(said: str) -> str:
+    """What would make readable what a command could not tell, or nothing where that is not known.
+
+    Args:
+        said: what the command wrote to stderr.
+    """
+    missing = _MISSING.search(said)
+    if missing:
+        return f"install {missing[1]} there"
+    return AS_ROOT if _FORBIDDEN.search(said) else ""

@@ -20,7 +20,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer, ValidationError
 
 from shakedown import __version__
-from shakedown.errors import EvidenceError
+from shakedown.errors import BundleError
 from shakedown.nodes.answer import Answer, Place
 from shakedown.outcomes import Stage
 
@@ -105,14 +105,14 @@ def read(file: Path) -> Bundle:
     """Read a bundle.
 
     Raises:
-        EvidenceError: it is not there, cut off, no bundle, or of a newer version; the text says which.
+        BundleError: it is not there, cut off, no bundle, or of a newer version; the text says which.
     """
     document = _document(file)
     if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise EvidenceError(f"{file} is no bundle of evidence: it lacks `format: {FORMAT}`")
+        raise BundleError(f"{file} is no bundle of evidence: it lacks `format: {FORMAT}`")
     version = document.get("version")
     if isinstance(version, int) and version > VERSION:
-        raise EvidenceError(
+        raise BundleError(
             f"{file} has bundle version {version}, written by shakedown {document.get('written_by', '?')}; "
             f"this one ({__version__}) reads up to {VERSION}: update it"
         )
@@ -121,15 +121,15 @@ def read(file: Path) -> Bundle:
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
-        raise EvidenceError(f"{file} is no bundle that can be read: {where}: {first['msg']}") from error
+        raise BundleError(f"{file} is no bundle that can be read: {where}: {first['msg']}") from error
 
 
 def _document(file: Path) -> Any:
     try:
         return json.loads(gzip.decompress(file.read_bytes()))
     except FileNotFoundError as error:
-        raise EvidenceError(f"{file}: there is no such bundle") from error
+        raise BundleError(f"{file}: there is no such bundle") from error
     except (EOFError, zlib.error) as error:
-        raise EvidenceError(f"{file} is cut off or damaged ({error}); record it again with --evidence") from error
+        raise BundleError(f"{file} is cut off or damaged ({error}); record it again with --evidence") from error
     except (OSError, ValueError) as error:
-        raise EvidenceError(f"{file} cannot be read as a bundle of evidence: {error}") from error
+        raise BundleError(f"{file} cannot be read as a bundle of evidence: {error}") from error

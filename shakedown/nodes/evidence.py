@@ -55,7 +55,7 @@ class Evidence:
         """What a bundle holds; no node will be touched.
 
         Raises:
-            EvidenceError: the bundle cannot be read.
+            BundleError: it cannot be read.
         """
         kept = bundle.read(file)
         evidence = cls(kept.deployment, kept.stage, {}, origin=str(file))
@@ -126,7 +126,8 @@ class Evidence:
         if node not in self._reaches:
             raise EvidenceError(
                 f"{self._origin}, recorded at stage {self.stage}, holds no answer of {node} ({command.place}) "
-                f"to `{command.key}`"
+                f"to `{command.key}`",
+                "record it again with --evidence and this version of shakedown",
             )
         self.declare([command])
         for answer in round_trip(self._reaches[node], [command], ahead=False):

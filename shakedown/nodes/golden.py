@@ -17,7 +17,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, model_validator
 
-from shakedown.errors import EvidenceError
+from shakedown.errors import BundleError
 from shakedown.inventory.model import Deployment, Node
 from shakedown.nodes.answer import Answer, Command
 from shakedown.nodes.evidence import Evidence
@@ -98,17 +98,17 @@ def load_golden(file: Path, deployment: Deployment) -> Evidence:
     """A bundle of the same deployment.
 
     Raises:
-        EvidenceError: it cannot be read, or is of another deployment or other nodes.
+        BundleError: it cannot be read, or is of another deployment or other nodes.
     """
     golden = Evidence.load(file)
     if golden.deployment != deployment.name:
-        raise EvidenceError(
+        raise BundleError(
             f"{file} is of deployment {golden.deployment}, this is {deployment.name}: "
             "record one of this deployment with --evidence"
         )
     missing = [node.name for node in deployment.node if node.name not in golden.nodes]
     if missing:
-        raise EvidenceError(f"{file} holds nothing of {', '.join(missing)}; it holds {', '.join(golden.nodes)}")
+        raise BundleError(f"{file} holds nothing of {', '.join(missing)}; it holds {', '.join(golden.nodes)}")
     return golden
 
 

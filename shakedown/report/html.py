@@ -13,6 +13,7 @@ from markupsafe import Markup
 
 from shakedown.report import words
 from shakedown.report.results import CheckResult, Outcome, RunResults
+from shakedown.report.unread import unread
 from shakedown.text import printable_lines
 
 FOLDER = Path(__file__).parent
@@ -27,6 +28,7 @@ def page(results: RunResults) -> str:
         .render(
             results=results,
             troubles=words.troubles(results),
+            unread=unread(results),
             broken=words.broken(results),
             skips=words.skip_reasons(results),
             measured=[test for test in results.tests if test.metrics],

@@ -54,7 +54,7 @@ class Record(BaseModel):
 
 
 class FindingRecord(Record):
-    """The parts of a :class:`Finding`."""
+    """The parts of a :class:`Finding`; ``judged`` is false where it says only that the evidence could not be read."""
 
     id: str
     title: str
@@ -65,6 +65,7 @@ class FindingRecord(Record):
     symptom: str
     remedy: str
     source: tuple[str, ...] = ()
+    judged: bool = True
 
     @classmethod
     def of(cls, finding: Finding) -> FindingRecord:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from shakedown.report.results import MetricRecord, RunResults, Verdict
+from shakedown.report.unread import Unread, unread
 from shakedown.report.words import (
     NOTHING_SAID,
     Trouble,
@@ -26,6 +27,8 @@ from shakedown.text import printable
 Tone = Literal["plain", "heading", "good", "bad", "warn"]
 INDENT = " " * 12
 MOST_PLACES = 8
+MOST_REMEDIES = 2
+MOST_REASONS = 4
 _TONE_OF: dict[Verdict, Tone] = {
     Verdict.ACCEPTED: "good",
     Verdict.REFUSED: "bad",
@@ -59,8 +62,11 @@ def label_line(results: RunResults) -> Line | None:
 
 def _summary(results: RunResults) -> Iterator[Line]:
     yield from _verdict(results)
+    silent = unread(results)
     for trouble in troubles(results):
         yield from _trouble(trouble)
+    for group in silent:
+        yield from _unread(group)
     yield from _waivers(results)
     yield from _broken(results)
     yield from _skipped(results)
@@ -87,9 +93,37 @@ def _trouble(trouble: Trouble) -> Iterator[Line]:
     if len(trouble.places) > MOST_PLACES:
         yield from _part("", f"and {len(trouble.places) - MOST_PLACES} more, see the report")
     yield from _part("at launch", finding.symptom)
-    yield from _part("remedy", finding.remedy)
+    yield from _remedies(trouble)
     if trouble.waived:
         yield from _part("waived", trouble.waived)
+
+
+def _remedies(trouble: Trouble) -> Iterator[Line]:
+    """The first ones, where they differ from node to node in names and addresses."""
+    remedies = trouble.remedies
+    for number, (nodes, remedy) in enumerate(remedies[:MOST_REMEDIES]):
+        heading = f"on {', '.join(nodes)}:\n" if len(remedies) > 1 else ""
+        yield from _part("" if number else "remedy", heading + remedy.strip())
+    more = [node for nodes, _ in remedies[MOST_REMEDIES:] for node in nodes]
+    if more:
+        yield from _part("", f"on {', '.join(more)} likewise, with their own names and addresses: see the report")
+
+
+def _unread(group: Unread) -> Iterator[Line]:
+    """What failed the run in its parts; what did not in one line, for it stands there in every run of such a user."""
+    which = f"{', '.join(group.ids)} on {', '.join(group.nodes)}"
+    if not group.blocks:
+        waived = f" (waived {group.waived})" if group.waived else ""
+        yield Line("")
+        yield Line(f"not judged: {which}: {group.remedy or '; '.join(group.reasons)}{waived}", "warn")
+        return
+    yield Line("")
+    yield Line(f"NOT JUDGED, which blocks: {which}", "bad")
+    more = len(group.reasons) - MOST_REASONS
+    reasons = [*group.reasons[:MOST_REASONS], *([f"and {more} more, see the report"] if more > 0 else [])]
+    yield from _part("why", "\n".join(reasons))
+    if group.remedy:
+        yield from _part("to judge", group.remedy)
 
 
 def _part(label: str, text: str) -> Iterator[Line]:

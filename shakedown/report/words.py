@@ -22,7 +22,6 @@ NOTHING_SAID = "nothing is said about your machines"
 
 SENTENCE = {
     Verdict.ACCEPTED: "no blocker was found",
-    Verdict.REFUSED: "at least one claim does not hold",
     Verdict.INCOMPLETE: "the run was cut off; nothing follows from what is missing",
     Verdict.EMPTY: "not a single claim was judged",
 }
@@ -43,6 +42,7 @@ class Place:
     node: str
     found: str
     expected: str
+    remedy: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Trouble:
     """One fault, with all the places where it was met: it is read and remedied once.
 
     Attributes:
-        finding: any of them; symptom and remedy are the same in all.
+        finding: any of them; the symptom is the same in all.
         places: node, found, expected of each.
         blocks: whether it failed the run.
         waived: why it was waived; empty where it was not.
@@ -61,12 +61,23 @@ class Trouble:
     blocks: bool
     waived: str = ""
 
+    @property
+    def remedies(self) -> list[tuple[tuple[str, ...], str]]:
+        """What to do, with the nodes for which these are the words: they differ in names and addresses only."""
+        nodes: dict[str, list[str]] = {}
+        for place in self.places:
+            nodes.setdefault(place.remedy, []).append(place.node)
+        return [(tuple(dict.fromkeys(names)), remedy) for remedy, names in nodes.items()]
+
 
 def troubles(results: RunResults) -> list[Trouble]:
-    """Every fault that was found, what failed the run first, then by severity, each in the order it was met."""
+    """Every fault that was found, what failed the run first, then by severity, each in the order it was met.
+
+    What could not be judged is told apart from them, by `unread.py`.
+    """
     groups: dict[tuple[str, bool, str], list[FindingRecord]] = {}
     for test in results.tests:
-        if test.finding is not None:
+        if test.finding is not None and test.finding.judged:
             waived = test.reason if test.outcome is Outcome.XFAILED else ""
             blocks = test.outcome in (Outcome.FAILED, Outcome.ERROR)
             groups.setdefault((test.finding.id, blocks, waived), []).append(test.finding)
@@ -99,15 +110,33 @@ def tally(results: RunResults) -> str:
 
 
 def sentence(results: RunResults) -> str:
-    """What the verdict means; an acceptance says how much it rests on, since what was skipped speaks for nothing."""
+    """What the verdict means; an acceptance says how much it rests on, since what was not judged speaks for nothing."""
+    if results.verdict is Verdict.REFUSED:
+        return _refusal(results)
     said = SENTENCE[results.verdict]
     if results.verdict is not Verdict.ACCEPTED:
         return said
-    held, skipped = results.totals[Outcome.PASSED], results.totals[Outcome.SKIPPED]
+    held = results.totals[Outcome.PASSED]
+    unread = [test for test in results.tests if test.finding is not None and not test.finding.judged]
+    silent = results.totals[Outcome.SKIPPED] + len(unread)
     parts = [f"{held} {'claim' if held == 1 else 'claims'} held"]
-    if skipped:
-        parts.append(f"{skipped} {'was' if skipped == 1 else 'were'} not judged")
+    if silent:
+        parts.append(f"{silent} {'was' if silent == 1 else 'were'} not judged")
     return f"{said} ({', '.join(parts)})"
+
+
+def _refusal(results: RunResults) -> str:
+    """What failed the run: what was found, what could not be judged, and what broke are three different things."""
+    failed = results.of_outcome(Outcome.FAILED, Outcome.ERROR)
+    wrong = sum(test.finding is not None and test.finding.judged for test in failed)
+    unknown = sum(test.finding is not None and not test.finding.judged for test in failed)
+    broke = len(broken(results))
+    parts = [
+        f"{wrong} {'claim does' if wrong == 1 else 'claims do'} not hold" if wrong else "",
+        f"{unknown} could not be judged" if unknown else "",
+        f"{broke} {'test' if broke == 1 else 'tests'} broke" if broke else "",
+    ]
+    return ", ".join(filter(None, parts))
 
 
 def judged(test: CheckResult) -> str:
@@ -179,7 +208,7 @@ def _waiver(waiver: WaiverRecord) -> str:
 
 
 def _place(finding: FindingRecord) -> Place:
-    return Place(finding.node or "the whole deployment", finding.found, finding.expected)
+    return Place(finding.node or "the whole deployment", finding.found, finding.expected, finding.remedy)
 
 
 def _counted(reasons: Iterable[str]) -> list[tuple[str, int]]:

@@ -13,6 +13,7 @@ from testinfra.host import Host
 from shakedown.errors import EvidenceError
 from shakedown.inventory.model import Deployment, Node
 from shakedown.nodes import container
+from shakedown.nodes.advice import to_read
 from shakedown.nodes.answer import TIMED_OUT, Command, Place
 
 
@@ -60,7 +61,9 @@ class View(ABC):
         result = self._result(command)
         if result.rc != 0:
             said = (result.stderr.strip() or result.stdout.strip() or "nothing").splitlines()[-1]
-            raise EvidenceError(f"`{command.key}` on {self._node.name} ended with exit code {result.rc}: {said}")
+            raise EvidenceError(
+                f"`{command.key}` on {self._node.name} ended with exit code {result.rc}: {said}", to_read(result.stderr)
+            )
         return str(result.stdout)
 
     def _json(self, command: Command) -> Any:

@@ -9,6 +9,7 @@ from ipaddress import IPv4Address, IPv4Network
 
 from shakedown.errors import EvidenceError
 from shakedown.inventory.model import Deployment, Node
+from shakedown.nodes.advice import AS_ROOT
 from shakedown.nodes.answer import Command
 from shakedown.nodes.views.base import View
 
@@ -44,8 +45,8 @@ class FirewallView(View):
         result = self._result(_RULES)
         if result.rc != 0 and _REFUSED.search(result.stderr):
             raise EvidenceError(
-                f"the firewall of {self._node.name} may only be read by root: set `sudo = true` for the node, or look "
-                "with `sudo nft list ruleset`"
+                f"the firewall's rules on {self._node.name} may only be read by root",
+                f"{AS_ROOT}, or look there with `sudo nft list ruleset`",
             )
         return self._text(_RULES)
 

@@ -9,6 +9,7 @@ from functools import cached_property
 
 from shakedown.errors import EvidenceError
 from shakedown.inventory.model import Deployment, Node
+from shakedown.nodes.advice import AS_ROOT
 from shakedown.nodes.answer import Command
 from shakedown.nodes.views.base import View
 
@@ -114,9 +115,7 @@ class KernelView(View):
         """
         *lines, last = self._text(_LOG).splitlines() or [""]
         if last in ("", "lines 0"):
-            raise EvidenceError(
-                f"the kernel's log of {self._node.name} may not be read by this user: set `sudo = true` for the node"
-            )
+            raise EvidenceError(f"the kernel's log on {self._node.name} may not be read by this user", AS_ROOT)
         return tuple(line.strip() for line in lines if not _is_harmless(line))
 
 

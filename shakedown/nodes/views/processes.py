@@ -8,6 +8,7 @@ from functools import cached_property
 
 from shakedown.errors import EvidenceError
 from shakedown.inventory.model import Deployment, Node
+from shakedown.nodes.advice import AS_ROOT
 from shakedown.nodes.answer import Command
 from shakedown.nodes.procfs import each_process
 from shakedown.nodes.views.base import View
@@ -57,7 +58,7 @@ class Listener:
         if self.port != other.port or not overlap or not self.families & other.families:
             return False
         if not (self.owners and other.owners):
-            raise EvidenceError(f"{self}, {other}: one or two? Set `sudo = true` for the node")
+            raise EvidenceError(f"{self}, {other}: one server or two, only their owners could tell", AS_ROOT)
         return set(self.owners).isdisjoint(other.owners)
 
     def __str__(self) -> str:

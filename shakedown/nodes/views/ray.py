@@ -10,6 +10,7 @@ from typing import Any
 
 from shakedown.errors import EvidenceError
 from shakedown.inventory.model import Deployment, Node
+from shakedown.nodes.advice import AS_ROOT
 from shakedown.nodes.answer import Command, Place, python_script
 from shakedown.nodes.procfs import each_process
 from shakedown.nodes.views.base import View
@@ -222,18 +223,18 @@ class RayView(View):
         raylet = self.raylet
         if raylet.environment is None:
             raise EvidenceError(
-                f"the environment of raylet {raylet.pid} on {self._node.name} may not be read by this user: "
-                + self._how_to_read_it()
+                f"the environment of raylet {raylet.pid} on {self._node.name} may not be read by this user",
+                self._how_to_read_it(),
             )
         return raylet.environment
 
     def _how_to_read_it(self) -> str:
         container = self._deployment.container
         if container is None:
-            return "set `sudo = true` for the node"
+            return AS_ROOT
         return (
-            f"it belongs to another user than the one that `docker exec {container.name}` gives; run Ray in the "
-            "container as the user that `docker inspect -f '{{.Config.User}}'` names, or the container as root"
+            "run Ray in the container as the user that `docker inspect -f '{{.Config.User}}'` names, or the container "
+            f"as root: it belongs to another user than the one that `docker exec {container.name}` gives"
         )
 
     @property
