@@ -1,0 +1,148 @@
+"""Processes that matter to a launch: which live, which are stopped, what they have read and computed."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import Any
+
+from shakedown.launch.scripts.channel import Channel
+
+LOOK_ALL_S = 5.0
+"""Between two looks at processes that were of no interest: they may have given themselves another name since."""
+
+KINDS = (
+    ("raylet", re.compile(rb"(?:[^\0]*/)?raylet\0")),
+    ("gcs", re.compile(rb"(?:[^\0]*/)?gcs_server\0")),
+    ("engine", re.compile(rb"\w+::EngineCore")),
+    ("worker", re.compile(rb"\w+::Worker|ray::RayWorker")),
+    ("server", re.compile(rb"\w+::APIServer|[^\0]*python[\d.]*\0(?:-[^\0]*\0)*(?:[^\0]*/)?vllm\0serve\0")),
+    ("server", re.compile(rb"[^\0]*python[\d.]*\0(?:-\w\0)*-m\0vllm\.entrypoints\.")),
+)
+"""By command line, which vLLM and Ray replace by a title (``VLLM::EngineCore``, ``ray::RayWorkerProc``)."""
+
+ENGINE = {"server", "engine", "worker"}
+TICKS = os.sysconf("SC_CLK_TCK")
+LISTENING = "0A"
+KTHREADD = 2
+"""Parent of all threads of the kernel, which never become anything else."""
+
+
+class Processes:
+    """Looks through ``/proc``; what it finds is sent when it changes.
+
+    Args:
+        channel: where it goes.
+        port: whose listener is told; None where nobody asks.
+    """
+
+    def __init__(self, channel: Channel, port: int | None) -> None:
+        self._channel = channel
+        self._port = port
+        self._parents: dict[int, int] = {}
+        self._kinds: dict[int, str] = {}
+        self._look_all_at = 0.0
+        self._told: dict[str, Any] | None = None
+        self._owner: tuple[str, str] = ("", "")
+
+    def look(self, now: float, wall: float) -> dict[str, float]:
+        """Tell what has changed; what the engine's processes have read (bytes) and computed (s) so far."""
+        self._meet_all(now)
+        engine = self._engine()
+        stats = {pid: _stat(pid) for pid in engine | self._kinds.keys()}
+        living = {pid: stat for pid, stat in stats.items() if stat and stat[0] not in "ZX"}
+        for pid in self._kinds.keys() - living.keys():
+            del self._kinds[pid]
+        self._tell(wall, {pid for pid, stat in living.items() if stat[0] == "T" and pid in self._kinds})
+        return _used([stat for pid, stat in living.items() if pid in engine], engine)
+
+    def _meet_all(self, now: float) -> None:
+        """Those that are new, and from time to time the others: they may have a new name."""
+        alive = {int(name) for name in os.listdir("/proc") if name.isdigit()}
+        again = now >= self._look_all_at
+        if again:
+            self._look_all_at = now + LOOK_ALL_S
+        self._parents = {
+            pid: parent for pid, parent in self._parents.items() if pid in alive and (parent == KTHREADD or not again)
+        }
+        for pid in alive - self._parents.keys():
+            stat = _stat(pid)
+            if stat:
+                self._parents[pid] = int(stat[1])
+                self._name(pid, int(stat[1]))
+
+    def _name(self, pid: int, parent: int) -> None:
+        command = b"" if parent == KTHREADD else _read(f"/proc/{pid}/cmdline") + b"\0"
+        kind = next((kind for kind, pattern in KINDS if pattern.match(command)), None)
+        if kind:
+            self._kinds[pid] = kind
+        else:
+            self._kinds.pop(pid, None)
+
+    def _engine(self) -> set[int]:
+        """The engine's processes and all that descend from them: compilers work for it, too."""
+        found = {pid for pid, kind in self._kinds.items() if kind in ENGINE}
+        while True:
+            children = {pid for pid, parent in self._parents.items() if parent in found} - found
+            if not children:
+                return found
+            found |= children
+
+    def _tell(self, wall: float, stopped: set[int]) -> None:
+        alive: dict[str, list[int]] = {}
+        for pid in sorted(self._kinds):
+            alive.setdefault(self._kinds[pid], []).append(pid)
+        told = {"alive": alive, "stopped": sorted(stopped), "owner": self._port_owner()}
+        if told != self._told:
+            self._told = told
+            self._channel.send("procs", at=wall, **told)
+
+    def _port_owner(self) -> str | None:
+        if self._port is None:
+            return None
+        inode = _listener(self._port)
+        if inode != self._owner[0]:
+            self._owner = (inode, self._holder(inode) if inode else "")
+        return self._owner[1]
+
+    def _holder(self, inode: str) -> str:
+        target = f"socket:[{inode}]"
+        for pid in sorted(self._parents, reverse=True):
+            try:
+                for descriptor in os.listdir(f"/proc/{pid}/fd"):
+                    if os.readlink(f"/proc/{pid}/fd/{descriptor}") == target:
+                        return f"{_read(f'/proc/{pid}/comm').decode(errors='replace').strip()} ({pid})"
+            except OSError:
+                continue
+        return "a process that cannot be seen from here"
+
+
+def _listener(port: int) -> str:
+    """Inode of the socket that listens on a port of this network namespace, "" for none."""
+    suffix = f":{port:04X}"
+    for table in ("tcp", "tcp6"):
+        for line in _read(f"/proc/net/{table}").decode("ascii", "replace").splitlines()[1:]:
+            fields = line.split()
+            if fields[3] == LISTENING and fields[1].endswith(suffix):
+                return fields[9]
+    return ""
+
+
+def _stat(pid: int) -> list[str] | None:
+    """Fields of ``/proc/PID/stat`` from the state on; None if there is no such process."""
+    text = _read(f"/proc/{pid}/stat").decode(errors="replace")
+    return text.rpartition(")")[2].split() if text else None
+
+
+def _used(stats: list[list[str]], pids: set[int]) -> dict[str, float]:
+    used = {"CPU": sum(int(ticks) for stat in stats for ticks in stat[11:15]) / TICKS}
+    read = [int(count) for pid in pids for count in re.findall(rb"(?m)^read_bytes: (\d+)", _read(f"/proc/{pid}/io"))]
+    return {**used, "READ": sum(read)} if read or not pids else used
+
+
+def _read(path: str) -> bytes:
+    try:
+        with open(path, "rb", buffering=0) as file:
+            return file.read()
+    except OSError:
+        return b""
