@@ -13,7 +13,7 @@ import pytest
 from selftests.inventory.files import GOOD, changed
 from shakedown.inventory.load import load_deployment
 from shakedown.inventory.model import Deployment
-from shakedown.inventory.profile import load_profile, profile_names
+from shakedown.inventory.profile import Expect, load_profile, profile_names
 from shakedown.inventory.schema import TABLES
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -23,6 +23,8 @@ WAIVER = {("waiver",), *(("waiver", key) for key in ("id", "node", "reason", "un
 SAID_IN_COMMENTS = {
     *(("serve", "kv_cache_memory_gib"), ("node", "local"), TARGET, (*TARGET, "pid"), (*TARGET, "started")),
     *WAIVER,
+    ("expect",),
+    *(("expect", key) for key in Expect.model_fields),
 }
 EXPLAINED_ABOVE = {"ssh", "ray_head", "ray_worker", "serve", "metric", "subnets", "min"}
 
@@ -128,7 +130,7 @@ def test_example_shows_every_key_there_is() -> None:
             path = (*table, key)
             assert path in SAID_IN_COMMENTS or path in _paths(document), f"{'.'.join(path)} is not in the example"
     for path in SAID_IN_COMMENTS:
-        assert re.search(rf"^#.*\b{path[-1]}( = |\]\])", text, re.MULTILINE), path
+        assert re.search(rf"^#.*\b{path[-1]}( = |\])", text, re.MULTILINE), path
 
 
 def test_example_explains_every_key_beside_it_or_above() -> None:

@@ -11,7 +11,7 @@ from ipaddress import IPv4Address, IPv4Network
 from typing import Any
 
 from shakedown.inventory.problems import Path, Problem, found, shown
-from shakedown.inventory.profile import load_profile, profile_names
+from shakedown.inventory.profile import profile_names, profile_of
 
 TARGETS = ("ssh", "local", "namespace")
 
@@ -27,6 +27,7 @@ def inconsistencies(document: dict[str, Any]) -> Iterator[Problem]:
         yield from _fabric_address(index, node, document)
     yield from _duplicates(nodes, document)
     yield from _ranks(_table(document, "serve"), nodes)
+    yield from _clock_skew(document)
     for index, slo in enumerate(_list(document, "slo")):
         yield from _slo(index, slo)
     yield from _waivers(_list(document, "waiver"), [node.get("name") for _, node in nodes])
@@ -39,8 +40,7 @@ def _profile(deployment: dict[str, Any]) -> Iterator[Problem]:
 
 
 def _is_toy(document: dict[str, Any]) -> bool:
-    name = _table(document, "deployment").get("profile")
-    return name in profile_names() and load_profile(name).label is not None
+    return profile_of(document).label is not None
 
 
 def _overlap(document: dict[str, Any]) -> Iterator[Problem]:
@@ -112,6 +112,18 @@ def _ranks(serve: dict[str, Any], nodes: list[tuple[int, dict[str, Any]]]) -> It
             f"tensor_parallel {tensor} x pipeline_parallel {pipeline} makes {tensor * pipeline} ranks, but the nodes "
             f"have {sum(gpus)} GPUs (node.gpus); allowed: as many ranks as GPUs",
         )
+
+
+def _clock_skew(document: dict[str, Any]) -> Iterator[Problem]:
+    """A difference that fails below the one that is reported would never be reported."""
+    expect, profile = _table(document, "expect"), profile_of(document)
+    warn = expect.get("clock_skew_warn_s", profile.clock_skew_warn_s)
+    fail = expect.get("clock_skew_fail_s", profile.clock_skew_fail_s)
+    if isinstance(warn, int | float) and isinstance(fail, int | float) and warn > fail:
+        key = "clock_skew_warn_s" if "clock_skew_warn_s" in expect else "clock_skew_fail_s"
+        limit = f"at most clock_skew_fail_s, which is {shown(fail)}"
+        other = f"at least clock_skew_warn_s, which is {shown(warn)}"
+        yield Problem(("expect", key), found(expect[key], limit if key == "clock_skew_warn_s" else other))
 
 
 def _slo(index: int, slo: object) -> Iterator[Problem]:

@@ -17,7 +17,7 @@ from shakedown.inventory.lines import line_of, lines_of
 from shakedown.inventory.model import FILE_VERSION, Deployment
 from shakedown.inventory.problems import Path as KeyPath
 from shakedown.inventory.problems import Problem, dotted, found, unknown_key
-from shakedown.inventory.profile import Profile, load_profile, profile_names
+from shakedown.inventory.profile import profile_of
 from shakedown.inventory.schema import TABLES, all_keys, problems_of_types, typed
 from shakedown.text import printable
 
@@ -46,7 +46,9 @@ def load_deployment(path: Path) -> Deployment:
     problems += (problem for problem in _judged(document) if problem.path not in told)
     if problems:
         raise _unusable(path, text, problems)
-    return typed(document, _profile(document))
+    deployment = typed(document, profile_of(document))
+    profile = deployment.profile.with_values(deployment.expect, str(path))
+    return deployment.model_copy(update={"profile": profile})
 
 
 def _judged(document: dict[str, Any]) -> Iterator[Problem]:
@@ -58,7 +60,7 @@ def _judged(document: dict[str, Any]) -> Iterator[Problem]:
     plain = {**document, "version": FILE_VERSION} if "version" in document else dict(document)
     plain.pop("profile", None)
     try:
-        typed(plain, _profile(plain))
+        typed(plain, profile_of(plain))
     except ValidationError as error:
         yield from problems_of_types(error, plain)
     yield from inconsistencies(plain)
@@ -126,13 +128,6 @@ def _no_date(value: date | time, path: KeyPath) -> str | None:
     if (path[0], path[-1], len(path)) != ("waiver", "until", 3):
         return "no date and no time, which only waiver.until takes"
     return None if type(value) is date else "a date without a time, such as 2026-12-31"
-
-
-def _profile(document: dict[str, Any]) -> Profile:
-    """The profile named in the file; any where the name is wrong, which is reported elsewhere."""
-    section = document.get("deployment")
-    name = section.get("profile", "generic-pair") if isinstance(section, dict) else None
-    return load_profile(name if name in profile_names() else "generic-pair")
 
 
 def _versions() -> str:

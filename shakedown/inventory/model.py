@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, PositiveInt, model_validator
 
-from shakedown.inventory.profile import Profile
+from shakedown.inventory.profile import DEFAULT, Expect, Profile
 from shakedown.inventory.types import (
     AbsolutePath,
     Address,
@@ -47,7 +47,7 @@ class DeploymentSection(Section):
     """``[deployment]``."""
 
     name: Name
-    profile: Name = "generic-pair"
+    profile: Name = DEFAULT
     state: Text | None = None
 
 
@@ -213,7 +213,12 @@ class Waiver(Section):
 
 
 class Deployment(Section):
-    """A whole deployment file, with the expected values of its profile beside it."""
+    """A whole deployment file, with the expected values of its profile beside it.
+
+    Attributes:
+        expect: what the file itself says of expected values.
+        profile: the values that hold: the profile's, and those of ``expect`` instead where there are any.
+    """
 
     version: Literal[1]
     deployment: DeploymentSection
@@ -227,6 +232,7 @@ class Deployment(Section):
     launch: Launch | None = None
     slo: tuple[Slo, ...] = ()
     waiver: tuple[Waiver, ...] = ()
+    expect: Expect = Expect()
     profile: Profile = Field(exclude=True)
 
     @property
