@@ -21,7 +21,9 @@ def test_clocks_agree(pair: dict[str, NodeViews], deployment: Deployment, claim:
     """The clocks of all nodes agree within the profile's limit, beyond what the measurement leaves open."""
     limit = deployment.profile.clock_skew_warn_s
     apart, found = _largest_skew(pair, limit)
-    claim(apart <= limit, found=found, expected=f"at most {limit:g} s (profile {deployment.profile.name})")
+    claim(
+        apart <= limit, found=found, expected=f"at most {limit:g} s ({deployment.profile.origin('clock_skew_warn_s')})"
+    )
 
 
 @pytest.mark.check("PLT-07", stages=ALWAYS, severity="blocker")
@@ -29,7 +31,9 @@ def test_clocks_are_not_far_apart(pair: dict[str, NodeViews], deployment: Deploy
     """No two clocks are so far apart that Ray's health check would drop the answers of a healthy node."""
     limit = deployment.profile.clock_skew_fail_s
     apart, found = _largest_skew(pair, limit)
-    claim(apart <= limit, found=found, expected=f"at most {limit:g} s (profile {deployment.profile.name})")
+    claim(
+        apart <= limit, found=found, expected=f"at most {limit:g} s ({deployment.profile.origin('clock_skew_fail_s')})"
+    )
 
 
 def _largest_skew(pair: dict[str, NodeViews], limit: float) -> tuple[float, str]:

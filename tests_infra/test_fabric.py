@@ -45,7 +45,8 @@ def test_fabric_links_have_one_speed(pair: dict[str, NodeViews], deployment: Dep
     claim(
         len(set(speeds.values())) == 1 and not slow,
         found=", ".join(f"{name} {speed or 'unknown'} Mb/s" for name, speed in speeds.items()),
-        expected="equal speeds" + (f", at least {needed} Mb/s (profile {deployment.profile.name})" if needed else ""),
+        expected="equal speeds"
+        + (f", at least {needed} Mb/s ({deployment.profile.origin('fabric_speed_mbps')})" if needed else ""),
     )
 
 
@@ -112,7 +113,7 @@ def test_fabric_mtus_are_as_large_as_the_fabric_carries(
     claim(
         min(mtus.values()) >= wanted,
         found=_listed(mtus),
-        expected=f"at least {wanted} bytes (profile {deployment.profile.name})",
+        expected=f"at least {wanted} bytes ({deployment.profile.origin('fabric_mtu')})",
     )
 
 
@@ -129,7 +130,7 @@ def test_fabric_adapters_have_their_whole_pcie_link(view: NodeViews, deployment:
     claim(
         not slow,
         found="; ".join(f"{name} {_link(adapter)}" for name, adapter in adapters.items()),
-        expected=f"{gts:g} GT/s x{lanes} (profile {deployment.profile.name})",
+        expected=f"{gts:g} GT/s x{lanes} ({deployment.profile.origin('pcie_gts', 'pcie_lanes')})",
     )
 
 

@@ -85,7 +85,8 @@ def test_gpu_is_not_held_down(view: NodeViews, deployment: Deployment, claim: Cl
     claim(
         not slow,
         found="; ".join(map(str, slow)),
-        expected=f"no slowdown, and at least {least} MHz at {BUSY_PERCENT} % busy or more",
+        expected=f"no slowdown, and at least {least} MHz at {BUSY_PERCENT} % busy or more "
+        f"({deployment.profile.origin('busy_clock_mhz')})",
     )
 
 
@@ -129,7 +130,7 @@ def test_ray_can_write_its_files(view: NodeViews, deployment: Deployment, claim:
     claim(
         disk is not None and disk.used_percent < most,
         found=f"{TEMPORARY} on {disk}" if disk else f"no {TEMPORARY}",
-        expected=f"less than {most:g} % used (profile {deployment.profile.name})",
+        expected=f"less than {most:g} % used ({deployment.profile.origin('disk_full_percent')})",
     )
 
 

@@ -56,7 +56,7 @@ def test_all_halves_of_the_port_have_an_address(view: NodeViews, deployment: Dep
     claim(
         len(usable) >= halves,
         found=f"with an address of [fabric]: {', '.join(sorted(usable)) or 'none'}; {_listed(view.rdma.ports)}",
-        expected=f"{halves} HCAs (profile {deployment.profile.name})",
+        expected=f"{halves} HCAs ({deployment.profile.origin('hcas_per_port')})",
     )
 
 
