@@ -6,9 +6,10 @@ import pytest
 
 from fixtures.claim import Claim
 from shakedown.inventory.model import Deployment, Node
-from shakedown.nodes.views.memory import GIB, OURS
+from shakedown.nodes.views.memory import OURS
 from shakedown.nodes.views.node import NodeViews
 from shakedown.nodes.views.ray import MONITOR_VARIABLES, monitor_setting, same_threshold
+from shakedown.units import GIB, gib
 
 pytestmark = pytest.mark.infra
 
@@ -64,10 +65,10 @@ def test_no_earlier_rank_holds_a_gpu(view: NodeViews, claim: Claim) -> None:
 @pytest.mark.check("MEM-09", stages=BEFORE_LAUNCH, severity="warning")
 def test_no_memory_is_lost_on_one_node(pair: dict[str, NodeViews], claim: Claim) -> None:
     """Memory that no process holds and that is not available is about the same on all nodes."""
-    lost = {name: view.memory.unexplained / GIB for name, view in pair.items()}
+    lost = {name: view.memory.unexplained for name, view in pair.items()}
     claim(
-        max(lost.values()) - min(lost.values()) <= ASYMMETRY_GIB,
-        found=", ".join(f"{name} {amount:.1f} GiB" for name, amount in lost.items()) + " held by nobody",
+        max(lost.values()) - min(lost.values()) <= ASYMMETRY_GIB * GIB,
+        found=", ".join(f"{name} {gib(amount)}" for name, amount in lost.items()) + " held by nobody",
         expected=f"at most {ASYMMETRY_GIB:g} GiB apart; more was left behind by a driver after a crash",
     )
 
@@ -81,7 +82,8 @@ def test_nobody_else_holds_much_memory(view: NodeViews, deployment: Deployment, 
     claim(
         not large,
         found=", ".join(map(str, large)),
-        expected=f"no other process with {deployment.profile.tenant_gib:g} GiB (profile {deployment.profile.name})",
+        expected=f"no other process with {deployment.profile.tenant_gib:g} GiB "
+        f"({deployment.profile.origin('tenant_gib')})",
     )
 
 
@@ -92,7 +94,7 @@ def test_shared_memory_is_large_enough(view: NodeViews, deployment: Deployment, 
     claim(
         size >= least,
         found=f"/dev/shm of {size:.2f} GiB",
-        expected=f"at least {least:g} GiB (profile {deployment.profile.name})",
+        expected=f"at least {least:g} GiB ({deployment.profile.origin('shm_gib')})",
     )
 
 
@@ -119,8 +121,8 @@ def test_no_cgroup_takes_memory_away(view: NodeViews, deployment: Deployment, cl
     limit, total = view.limits.cgroup, view.memory.total
     claim(
         limit is None or limit >= total,
-        found=f"a limit of {(limit or 0) / GIB:.1f} GiB, from which Ray computes its threshold",
-        expected=f"no limit below {total / GIB:.1f} GiB, the machine's memory",
+        found=f"a limit of {gib(limit or 0)}, from which Ray computes its threshold",
+        expected=f"no limit below {gib(total)}, the machine's memory",
     )
 
 
@@ -130,8 +132,8 @@ def test_swap_is_not_in_use(view: NodeViews, deployment: Deployment, claim: Clai
     swap, most = view.memory.swap, deployment.profile.swap_used_gib
     claim(
         swap.used <= most * GIB,
-        found=f"{swap.used / GIB:.1f} of {swap.size / GIB:.1f} GiB of swap in use",
-        expected=f"at most {most:g} GiB (profile {deployment.profile.name})",
+        found=f"{gib(swap.used)} of {gib(swap.size)} of swap in use",
+        expected=f"at most {most:g} GiB ({deployment.profile.origin('swap_used_gib')})",
     )
 
 

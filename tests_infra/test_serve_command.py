@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from fixtures.claim import Claim
 from shakedown.engines.vllm.arguments import DATA_PARALLEL, ServeCommand
+from shakedown.engines.vllm.commanded import differences
 from shakedown.engines.vllm.environment import READY_TIMEOUT, READY_TIMEOUT_DEFAULT_S
-from shakedown.engines.vllm.shell import parse_shell
 from shakedown.inventory.model import Deployment
+from shakedown.nodes.memory_plan import kind_of
 from shakedown.nodes.ranks import driver_of
+from shakedown.nodes.start import DECLARED, Start, start_of
 from shakedown.nodes.views.engine import ParserKind
 from shakedown.nodes.views.node import NodeViews
 
@@ -23,17 +23,18 @@ PLUGINS = {"reasoning": "reasoning-parser-plugin", "tools": "tool-parser-plugin"
 
 
 @pytest.fixture
-def command(pair: dict[str, NodeViews], deployment: Deployment) -> ServeCommand:
-    """The running server's command line; before the launch that of ``[launch].serve``, where it is declared."""
-    head = pair[deployment.head.name]
-    if head.server.servers:
-        return head.server.server.command
-    if deployment.launch is None or deployment.launch.serve is None:
-        pytest.skip("no server runs, and no command to start one is declared: [launch].serve")
-    declared = parse_shell(deployment.launch.serve)
-    if declared is None:
-        pytest.skip("[launch].serve starts something else than vLLM by itself, such as a script")
-    return declared
+def start(pair: dict[str, NodeViews], deployment: Deployment) -> Start:
+    """How the running server was started; before the launch, what ``[launch].serve`` starts, where it is declared."""
+    found = start_of(pair[deployment.head.name], deployment)
+    if found is None:
+        pytest.skip(f"no server runs, and no command that starts vLLM by itself is declared: {DECLARED}")
+    return found
+
+
+@pytest.fixture
+def command(start: Start) -> ServeCommand:
+    """Its command line."""
+    return start.command
 
 
 @pytest.mark.check("ENV-08", stages=ALWAYS)
@@ -65,15 +66,28 @@ def test_ranks_are_as_many_as_accelerators(command: ServeCommand, deployment: De
 
 
 @pytest.mark.check("SRV-09", stages=ALWAYS)
-def test_command_says_what_the_deployment_file_says(
-    command: ServeCommand, deployment: Deployment, claim: Claim
-) -> None:
-    """The server's command line gives the model, name, port, length and parsers that the deployment file declares."""
-    differing = list(_differing(command, deployment))
+def test_command_says_what_the_deployment_file_says(start: Start, deployment: Deployment, claim: Claim) -> None:
+    """The server's command line gives the model, name, port, sizes and parsers that the deployment file declares."""
+    differing = differences(deployment, start.command)
     claim(
         not differing,
-        found="; ".join(differing),
-        expected="what [model] and [serve] of the deployment file declare",
+        found=f"{start.known_from}: {'; '.join(differing)}",
+        expected="what [model] and [serve] of the deployment file declare; memory is judged by the command",
+        node=deployment.head.name,
+    )
+
+
+@pytest.mark.check("SRV-08", stages=ALWAYS)
+def test_no_sleep_where_memory_is_shared(
+    command: ServeCommand, pair: dict[str, NodeViews], deployment: Deployment, claim: Claim
+) -> None:
+    """Where CPU and GPU share memory, the server is not started with sleep mode, which moves weights between them."""
+    if kind_of(pair[deployment.head.name], deployment.profile) != "unified":
+        pytest.skip("no accelerator here shares the machine's memory")
+    claim(
+        "enable-sleep-mode" not in command.options,
+        found="--enable-sleep-mode is given",
+        expected="no sleep mode: there is no other memory to move the weights to",
         node=deployment.head.name,
     )
 
@@ -113,30 +127,7 @@ def test_front_end_waits_longer_than_the_load_takes(
     claim(
         (command.api_servers or 1) == 1 or limit > load,
         found=f"{command.api_servers} API servers wait {limit:g} s; {deployment.model.shards} shards take {load:g} s",
-        expected=f"{READY_TIMEOUT} above {load:g}, or one API server, which waits without a limit",
+        expected=f"{READY_TIMEOUT} above {load:g}, or one API server, which waits without a limit "
+        f"({deployment.profile.origin('load_s_per_shard')})",
         node=deployment.head.name,
     )
-
-
-def _differing(command: ServeCommand, deployment: Deployment) -> Iterator[str]:
-    """What is given otherwise than declared; what is not given, or not known, is no difference."""
-    model, serve = deployment.model, deployment.serve
-    names = (command.value("served-model-name") or model.served_name).split()
-    parallel = (serve.tensor_parallel, serve.pipeline_parallel)
-    compared = (
-        ("model", command.model if "$" not in (command.model or "$") else None, str(model.path)),
-        ("--served-model-name", names[0] if names else None, model.served_name),
-        ("--port", command.number("port"), serve.port),
-        ("--max-model-len", command.number("max-model-len"), model.max_model_len),
-        ("--tensor-parallel-size", command.number("tensor-parallel-size"), parallel[0]),
-        ("--pipeline-parallel-size", command.number("pipeline-parallel-size"), parallel[1]),
-        ("--reasoning-parser", command.value("reasoning-parser"), serve.reasoning_parser),
-        ("--tool-call-parser", command.value("tool-call-parser"), serve.tool_call_parser),
-    )
-    for option, given, declared in compared:
-        if given is not None and given != declared:
-            yield f"{option} is {given}, declared is {declared}"
-    if serve.tool_call_parser and "enable-auto-tool-choice" not in command.options and "config" not in command.options:
-        yield "--enable-auto-tool-choice is not given, so tool_call_parser does nothing"
-    if serve.reasoning_parser and command.value("reasoning-parser") is None and "config" not in command.options:
-        yield f"--reasoning-parser is not given, declared is {serve.reasoning_parser}"

@@ -9,7 +9,7 @@ from openai.types.chat import ChatCompletionUserMessageParam
 from fixtures.claim import Claim
 from shakedown.engines.vllm import wire
 from shakedown.serving.answer import Answer
-from shakedown.serving.capabilities import missing_routes, said, version_of
+from shakedown.serving.capabilities import is_unnumbered, missing_routes, said, version_of
 from shakedown.serving.client import Client
 from shakedown.serving.exchange import shortened
 from shakedown.serving.judges import schema
@@ -26,6 +26,8 @@ QUESTION: list[ChatCompletionUserMessageParam] = [{"role": "user", "content": "W
 async def test_required_routes_exist(api: Client, claim: Claim) -> None:
     """Every route that clients of this engine's release rely on is there."""
     named = await api.send("version", get(wire.VERSION))
+    if is_unnumbered(named):
+        pytest.skip(f"the routes are judged by release, and this build from sources tells of none: {said(named)}")
     version = version_of(named)
     claim(version is not None, found=f"GET {wire.VERSION}: {said(named)}", expected="the engine's release")
     described = await api.send("openapi", get(wire.OPENAPI))

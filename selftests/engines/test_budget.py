@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from selftests.proofs.bundle_memory import HYBRID
-from shakedown.engines.vllm.budget import GIB, Budget, Machine, Pool, Reserves, Settings, table
+from shakedown.engines.vllm.budget import Budget, Machine, Pool, Reserves, Settings, table
 from shakedown.engines.vllm.model_shape import ModelShape, shape_of
+from shakedown.units import GIB
 
 
 def shape(config: dict[str, object] | None = None) -> ModelShape:
@@ -33,7 +34,8 @@ def spark(utilization: float = 0.8, available_gib: float = 113.0, **settings: ob
         max_num_batched_tokens=8192,
         kv_dtype="auto",
         graphs=True,
-        kill_threshold=0.95,
+        kill_threshold=None,
+        known_from="[launch].serve",
     )
     return Budget(
         machine=Machine("unified", pool, pool),
@@ -66,7 +68,42 @@ def test_weights_alone_may_be_too_much() -> None:
     assert cramped.kv_room < 0
     assert cramped.longest_context == 0
     assert "would fit: gpu_memory_utilization = 0.8" in table(cramped)
-    assert "would fit: no utilisation" in table(spark(available_gib=40))
+    assert "would fit: nothing" in table(spark(0.4, max_model_len=10**9))
+
+
+def test_what_others_hold_is_the_advice_where_an_idle_node_would_do() -> None:
+    taken = spark(available_gib=40)
+    assert not taken.starts
+    assert taken.idle.fits
+    assert table(taken).endswith("would fit: as it is, if nothing else ran on this node, which holds 77.7 GiB")
+    greedy = spark(0.92, available_gib=40)
+    assert "would fit: gpu_memory_utilization = 0.8" in table(greedy)
+    assert "if nothing else ran on this node" in table(greedy)
+
+
+def test_what_fits_leaves_enough_for_rays_monitor_too() -> None:
+    watched = spark(0.82, kill_threshold=0.85)
+    assert watched.starts
+    assert not watched.fits
+    fitting = watched.fitting_utilization
+    assert fitting is not None
+    assert spark(fitting).peak_share < 0.85
+
+
+def test_the_largest_cache_that_fits_fits_and_a_larger_one_does_not() -> None:
+    much = spark(kv_cache_bytes=1024 * GIB)
+    assert not much.starts
+    size = much.fitting_cache
+    assert size is not None
+    assert f"would fit: kv_cache_memory_gib = {size / GIB:.2f}" in table(much)
+    assert spark(kv_cache_bytes=size).fits
+    assert not spark(kv_cache_bytes=size + GIB // 50).fits
+
+
+def test_nodes_are_alike_if_only_their_free_memory_differs_a_little() -> None:
+    assert spark(available_gib=113).is_like(spark(available_gib=113.3), GIB / 2)
+    assert not spark(available_gib=113).is_like(spark(available_gib=110), GIB / 2)
+    assert not spark(0.8).is_like(spark(0.7), GIB / 2)
 
 
 def test_the_longest_context_is_the_longest() -> None:
@@ -77,10 +114,13 @@ def test_the_longest_context_is_the_longest() -> None:
     assert (budget.kv_need(longest) or 0) <= budget.kv_room < (budget.kv_need(longest + 16) or 0)
 
 
-def test_a_given_size_of_the_cache_makes_the_utilisation_mean_nothing() -> None:
+def test_a_given_size_of_the_cache_is_taken_and_a_gpus_share_is_looked_for_all_the_same() -> None:
     given_size = spark(0.99, kv_cache_bytes=GIB)
     assert given_size.kv_room == GIB
     assert given_size.requested == spark(0.1, kv_cache_bytes=GIB).requested
+    assert not given_size.starts
+    on_cpu = replace(given_size, machine=replace(given_size.machine, kind="none"))
+    assert on_cpu.starts
 
 
 def test_memory_of_its_own_leaves_the_machines_alone() -> None:

@@ -7,8 +7,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shakedown.engines.vllm.environment import concerns_all_ranks, debugging
-from shakedown.engines.vllm.handover import EXTRA_NAMES, EXTRA_PREFIXES, OWN_TO_EACH, SECOND_EXECUTOR, hand_over
-from shakedown.engines.vllm.wire import Version
+from shakedown.engines.vllm.handover import (
+    EXTRA_NAMES,
+    EXTRA_PREFIXES,
+    FIRST_WITH,
+    OWN_TO_EACH,
+    SECOND_EXECUTOR,
+    hand_over,
+    oldest_with,
+)
+from shakedown.engines.vllm.wire import Version, is_unnumbered, parse_version
+from shakedown.nodes.scripts import engine
 
 OLD: Version = (0, 17, 1)
 NEW: Version = (0, 32, 0)
@@ -103,3 +112,28 @@ def test_only_settings_that_cost_are_debugging() -> None:
 def test_a_variable_that_only_one_process_needs_concerns_nobody_else() -> None:
     assert concerns_all_ranks("GLOO_SOCKET_IFNAME")
     assert not concerns_all_ranks("RAY_ADDRESS")
+
+
+@pytest.mark.parametrize("version", [OLD, (0, 20, 2), (0, 21, 0), (0, 22, 0), (0, 27, 1)])
+def test_sources_with_the_traits_of_a_release_are_judged_like_it(version: Version) -> None:
+    traits = [trait for trait, since in FIRST_WITH.items() if since <= version]
+    driver = {"GLOO_SOCKET_IFNAME": "a", "FLASH_ATTENTION_X": "b", "VLLM_NIXL_SIDE_CHANNEL_HOST": "c"}
+    assert hand_over(oldest_with(traits), driver).copied(driver) == hand_over(version, driver).copied(driver)
+
+
+def test_the_script_looks_for_every_trait_and_no_other() -> None:
+    assert [name for name, _, _ in engine.TRAITS] == list(FIRST_WITH)
+
+
+@pytest.mark.parametrize("text", ["0.1.dev1+g1b4fe3a", "0.1.dev12001", "0.0.0", "v0.1.dev3", "dev"])
+def test_a_build_without_tags_is_of_no_release(text: str) -> None:
+    assert is_unnumbered(text)
+    with pytest.raises(ValueError, match="any release"):
+        parse_version(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "version"), [("0.1.7", (0, 1, 7)), ("0.26.1rc1.dev1257+g94d96e244.d20260827", (0, 26, 1)), ("0.17.1", OLD)]
+)
+def test_a_build_after_a_tag_has_its_number(text: str, version: Version) -> None:
+    assert parse_version(text) == version

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -63,13 +62,29 @@ def test_sources_of_another_shape_are_unknown_and_not_empty(engine: Path) -> Non
     assert files.quantisations is None
 
 
-def test_entries_of_the_cache_older_than_the_engine_are_counted(engine: Path, tmp_path: Path) -> None:
-    for name, age_s in (("old", 3600), ("new", -60)):
-        entry = tmp_path / "cache" / "torch_compile_cache" / name
-        entry.mkdir(parents=True)
-        os.utime(entry, (time.time() - age_s,) * 2)
+@pytest.fixture
+def entry(engine: Path, tmp_path: Path) -> Path:
+    """An entry of the cache of compiled graphs, as a release that is gone left it."""
+    folder = tmp_path / "cache" / "torch_compile_cache" / "0a1b2c3d4e"
+    index = folder / "rank_0_0" / "backbone" / "vllm_compile_cache.py"
+    index.parent.mkdir(parents=True)
+    index.write_text("{((1, 8192), 0, 'inductor'): ('artifact', '/x/rank_0_0')}")
+    for file in (index, folder):
+        os.utime(file, (engine.stat().st_mtime - 86400,) * 2)
+    return folder
+
+
+def test_what_another_release_left_in_the_cache_does_no_harm(entry: Path) -> None:
     cache = parse_engine(engine_files.look()).cache
-    assert (cache.entries, cache.older, cache.problem) == (2, 1, None)
+    assert (cache.entries, cache.problem) == (1, None)
+    assert entry.is_dir()
+
+
+@pytest.mark.parametrize("text", ["", "{((1, 8192), 0, 'induct", "\0\0\0"])
+def test_an_index_that_is_not_whole_is_told(entry: Path, text: str) -> None:
+    (entry / "rank_0_0" / "vllm_compile_cache.py").write_text(text)
+    cache = parse_engine(engine_files.look()).cache
+    assert cache.problem == "0a1b2c3d4e/rank_0_0/vllm_compile_cache.py is not whole"
 
 
 def test_the_assembler_tells_its_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,28 +6,75 @@ from collections.abc import Callable
 
 import pytest
 
-from selftests.proofs.bundle_memory import own_memory
+from selftests.proofs.bundle_memory import COMPUTING, memory_leaked, memory_taken, own_memory
 from selftests.proofs.bundle_platform import KERNEL
 from selftests.proofs.gb10 import costume
-from shakedown.engines.vllm.budget import GIB, Budget
+from shakedown.engines.vllm.budget import Budget
 from shakedown.errors import EvidenceError
 from shakedown.inventory.load import load_deployment
+from shakedown.inventory.model import Deployment, Launch
 from shakedown.nodes.evidence import Evidence
-from shakedown.nodes.memory_plan import budget_of
+from shakedown.nodes.memory_plan import budget_of, holders
 from shakedown.nodes.views.node import NodeViews, fetch
 from shakedown.outcomes import Stage
 from shakedown.simulator.deployment import FILE, bundle_of
+from shakedown.units import GIB
+
+Inject = Callable[[Evidence], None]
 
 
-def planned(*, gb10: bool = False, inject: Callable[[Evidence], None] | None = None) -> Budget:
-    """The worker's budget, by a recorded bundle that may be changed first."""
+def views(*, gb10: bool, inject: Inject | None = None) -> tuple[Deployment, NodeViews, NodeViews]:
+    """A deployment, its worker and its head, by a recorded bundle that may be changed first."""
     deployment = load_deployment(costume.FILE if gb10 else FILE)
     evidence = Evidence.load(costume.bundle_of(Stage.HOSTS) if gb10 else bundle_of(Stage.HOSTS))
     fetch(deployment, evidence)
     if inject:
         inject(evidence)
     (worker,) = deployment.workers
-    return budget_of(NodeViews(deployment, worker, evidence), worker, deployment)
+    return deployment, NodeViews(deployment, worker, evidence), NodeViews(deployment, deployment.head, evidence)
+
+
+def planned(*, gb10: bool = False, inject: Inject | None = None, serve: str | None = None) -> Budget:
+    """The worker's budget."""
+    deployment, worker, head = views(gb10=gb10, inject=inject)
+    if serve:
+        deployment = deployment.model_copy(update={"launch": Launch(serve=serve)})
+    return budget_of(worker, head, deployment)
+
+
+def held(inject: Inject, least: float = 2 * GIB) -> list[str]:
+    """Who holds the memory of a dressed worker."""
+    deployment, worker, head = views(gb10=True, inject=inject)
+    return holders(worker, budget_of(worker, head, deployment), least)
+
+
+def test_what_the_command_gives_counts_and_the_file_for_the_rest() -> None:
+    asked = planned(gb10=True, serve="vllm serve /m --gpu-memory-utilization 0.7 --max-num-seqs 4 -tp 2").settings
+    assert (asked.utilization, asked.max_num_seqs, asked.max_model_len) == (0.7, 4, 4096)
+    assert asked.known_from == "[launch].serve"
+
+
+def test_a_script_that_starts_the_server_leaves_the_file() -> None:
+    asked = planned(gb10=True, serve="./start-vllm.sh --gpu-memory-utilization 0.1").settings
+    assert (asked.utilization, asked.known_from) == (0.8, "the deployment file")
+
+
+def test_a_process_that_holds_memory_is_named() -> None:
+    (named,) = held(memory_taken)
+    assert named == "python3 (5120, 113.5 GiB)"
+
+
+def test_memory_that_nobody_holds_is_told_as_such() -> None:
+    (named,) = held(memory_leaked)
+    assert named.endswith("GiB that no process has, but a driver: MEM-09")
+
+
+def test_what_is_on_the_gpu_is_not_counted_twice() -> None:
+    def left(evidence: Evidence) -> None:
+        memory_leaked(evidence)
+        evidence.change("node-b", COMPUTING, lambda _: "48213, VLLM::Worker_TP1, 36864\n")
+
+    assert held(left) == ["VLLM::Worker_TP1 (48213, 36.0 GiB) on the GPU"]
 
 
 def test_a_gb10_shares_its_memory() -> None:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
+import pwd
+import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from shakedown.nodes.answer import Command, Place, python_script
-from shakedown.nodes.scripts import engine, ray_cluster, versions
+from shakedown.nodes.scripts import engine, engine_user, ray_cluster, versions
 
 SCRIPTS = Path(ray_cluster.__file__).parent
 
@@ -103,3 +107,51 @@ def test_the_raylets_own_gcs_is_found(tmp_path: Path) -> None:
     assert ray_cluster.own_gcs(tmp_path) == "198.18.0.12:6379"
     (tmp_path / "9" / "comm").write_text("bash\n")
     assert ray_cluster.own_gcs(tmp_path) is None
+
+
+def test_an_engine_tells_the_traits_of_its_release(tmp_path: Path) -> None:
+    assert engine.traits(tmp_path) is None
+    for file, text in (
+        ("envs.py", 'int(os.getenv("VLLM_USE_RAY_V2_EXECUTOR_BACKEND", "0"))'),
+        ("v1/executor/ray_utils.py", 'SPECIFIC = {\n    "VLLM_HOST_IP",\n    "VLLM_NIXL_SIDE_CHANNEL_HOST",\n}\n'),
+    ):
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file).write_text(text)
+    assert engine.traits(tmp_path) == ["second executor", "VLLM_NIXL_SIDE_CHANNEL_HOST"]
+    (tmp_path / "envs.py").write_text('getenv("VLLM_USE_RAY_V2_EXECUTOR_BACKEND", "1")')
+    assert "second executor by default" in (engine.traits(tmp_path) or [])
+
+
+def seen_by(command: Command, monkeypatch: pytest.MonkeyPatch, caller: str | None) -> dict[str, object]:
+    """What a script says that was started by a user's sudo, or without it."""
+    monkeypatch.delenv("SUDO_UID", raising=False)
+    if caller is not None:
+        monkeypatch.setenv("SUDO_UID", caller)
+    return answer(command)
+
+
+EVERYBODYS = shutil.which("python3", path="/usr/bin:/usr/local/bin")
+
+
+@pytest.mark.skipif(os.getuid() != 0 or EVERYBODYS is None, reason="root, and a Python that others may run")
+def test_under_sudo_the_one_whom_it_serves_looks_at_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    nobody = pwd.getpwnam("nobody").pw_uid
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        tokenizer = Path(folder, "tokenizer.json")
+        tokenizer.write_text("{}")
+        tokenizer.chmod(0o600)
+        command = python_script("model_files", EVERYBODYS or "", folder, as_engine_user=True)
+        assert seen_by(command, monkeypatch, None)["unreadable"] == {}
+        found = seen_by(command, monkeypatch, str(nobody))
+    assert (found["user"], found["unreadable"]) == (nobody, {"tokenizer.json": "mode 600, owner 0"})
+
+
+def test_the_user_of_a_raylet_is_the_engines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine_user, "PROC", tmp_path)
+    assert engine_user.engine_user(1000) == (1000, {})
+    (tmp_path / "77").mkdir()
+    (tmp_path / "77" / "comm").write_text("raylet\n")
+    (tmp_path / "77" / "environ").write_text("HOME=/home/ray\0HF_TOKEN=secret\0VLLM_CACHE_ROOT=/cache\0")
+    places = {"HOME": "/home/ray", "VLLM_CACHE_ROOT": "/cache"}
+    assert engine_user.engine_user(1000) == (tmp_path.stat().st_uid, places)

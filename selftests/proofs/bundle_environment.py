@@ -29,6 +29,7 @@ def older_engine(evidence: Evidence) -> None:
     """The release whose driver copies what is on its lists, and overwrites."""
     for node in (HEAD, WORKER):
         in_json(evidence, node, VERSIONS, lambda found: found.update(vllm="0.17.1"))
+        in_json(evidence, node, ENGINE, lambda found: found.update(traits=[]))
 
 
 def gloo_on_head_only(evidence: Evidence) -> None:

@@ -61,7 +61,8 @@ def nothing(evidence: Evidence) -> None:
 
 
 def memory_taken(evidence: Evidence) -> None:
-    """Another tenant holds almost all memory."""
+    """A training job still runs, and holds almost all memory."""
+    evidence.change(WORKER, LARGEST, lambda text: f"{text}5120 119000000 python3\n")
     in_text(evidence, WORKER, MEMINFO, r"^MemAvailable:.*", "MemAvailable:     917504 kB")
     in_text(evidence, WORKER, MEMINFO, r"^AnonPages:.*", "AnonPages:     119877016 kB")
 
@@ -162,12 +163,52 @@ def _fault(
     return Fault(f"gb10-{name}", "bundle", check, stage=stage, inject=inject, pair="gb10", declared=other)
 
 
+def command(*more: str) -> str:
+    """A start command for the dressed pair that says what its deployment file says, and more."""
+    return " ".join(
+        (
+            "vllm serve /run/shakedown/model --served-model-name shakedown-tiny --port 30000 --max-model-len 4096",
+            "--tensor-parallel-size 2 --distributed-executor-backend ray --reasoning-parser qwen3",
+            "--enable-auto-tool-choice --tool-call-parser hermes",
+            *more,
+        )
+    )
+
+
 SIZED = {"serve.kv_cache_memory_gib": None, "serve.enforce_eager": False}
 """The plain pair with the KV cache that the utilisation leaves."""
 
 FAULTS: tuple[Fault, ...] = (
     _fault("memory-taken", "MEM-02", memory_taken, stage="ray"),
     _fault("utilization-out-of-reach", "MEM-03", nothing, declared={"serve.gpu_memory_utilization": 0.97}),
+    Fault(
+        "gb10-command-asks-for-more",
+        "bundle",
+        "MEM-03",
+        {"SRV-09": "the deployment file declares a share that there is"},
+        stage="hosts",
+        inject=nothing,
+        pair="gb10",
+        declared={"launch.serve": command("--gpu-memory-utilization 0.97")},
+    ),
+    Fault(
+        "gb10-command-caches-otherwise",
+        "bundle",
+        "SRV-09",
+        stage="hosts",
+        inject=nothing,
+        pair="gb10",
+        declared={"launch.serve": command("--gpu-memory-utilization 0.80 --kv-cache-dtype fp8 --max-num-seqs 16")},
+    ),
+    Fault(
+        "gb10-sleep-mode",
+        "bundle",
+        "SRV-08",
+        stage="hosts",
+        inject=nothing,
+        pair="gb10",
+        declared={"launch.serve": command("--gpu-memory-utilization 0.80 --enable-sleep-mode")},
+    ),
     _fault("share-below-weights", "MEM-04", model(119), declared={"serve.gpu_memory_utilization": 0.4}),
     _fault(
         "context-too-long",

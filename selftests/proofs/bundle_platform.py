@@ -20,7 +20,7 @@ RUNNING = "6.17.0-1029-nvidia"
 HUB_COMMAND = (
     "vllm serve org/model --served-model-name shakedown-tiny --port 30000 --max-model-len 4096 "
     "--tensor-parallel-size 2 --distributed-executor-backend ray --reasoning-parser qwen3 "
-    "--enable-auto-tool-choice --tool-call-parser hermes"
+    "--enable-auto-tool-choice --tool-call-parser hermes --kv-cache-memory-bytes 256M --enforce-eager"
 )
 """All is as declared, but for the model."""
 
@@ -148,6 +148,16 @@ def quantisation(answer: dict[str, Any]) -> None:
     answer["config"]["quantization_config"] = {"quant_method": "exl3"}
 
 
+def cache_cut_off(answer: dict[str, Any]) -> None:
+    """The last start was killed while it wrote what it had compiled (vllm, compilation/backends.py, save_to_file)."""
+    answer["cache"].update(entries=3, problem="0a1b2c3d4e/rank_0_0/backbone/vllm_compile_cache.py is not whole")
+
+
+def cache_of_root(answer: dict[str, Any]) -> None:
+    """Somebody tried it as root once."""
+    answer["cache"].update(entries=1, problem="0a1b2c3d4e may not be written by user 1000")
+
+
 def engine(edit: Callable[[dict[str, Any]], object]) -> Callable[[Evidence], None]:
     """Change the answer about the engine's files on the worker."""
     return lambda evidence: in_json(evidence, WORKER, ENGINE, edit)
@@ -208,7 +218,8 @@ FAULTS: tuple[Fault, ...] = (
         declared={"launch.serve": HUB_COMMAND},
         SRV_09="the model is another one than declared, too",
     ),
-    _fault("cache-of-another-engine", "MOD-08", engine(lambda found: found["cache"].update(entries=3, older=2))),
+    _fault("compile-cache-damaged", "MOD-08", engine(cache_cut_off)),
+    _fault("compile-cache-of-root", "MOD-08", engine(cache_of_root)),
     _fault(
         "loader-by-rank",
         "MOD-09",

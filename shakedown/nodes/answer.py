@@ -43,7 +43,14 @@ class Command:
             object.__setattr__(self, "key", self.text)
 
 
-def python_script(name: str, python: str, *arguments: str, place: Place = Place.ENGINE, limit_s: int = 20) -> Command:
+def python_script(
+    name: str,
+    python: str,
+    *arguments: str,
+    place: Place = Place.ENGINE,
+    limit_s: int = 20,
+    as_engine_user: bool = False,
+) -> Command:
     """A file of ``shakedown/nodes/scripts`` as a command for the node's own Python.
 
     Args:
@@ -53,15 +60,21 @@ def python_script(name: str, python: str, *arguments: str, place: Place = Place.
         arguments: of the script; part of the key.
         place: see :class:`Command`.
         limit_s: see :class:`Command`.
+        as_engine_user: whether, where `sudo` makes commands run as root, the user who starts the engine is to look.
     """
-    source = resources.files("shakedown.nodes.scripts").joinpath(f"{name}.py").read_text(encoding="utf-8")
+    source = _source(name)
     revision = source.splitlines()[0].removeprefix("# revision:").strip()
+    sources = [_source("engine_user"), source] if as_engine_user else [source]
     return Command(
-        shlex.join([python, "-B", "-c", source, *arguments]),
+        shlex.join([python, "-B", "-c", *sources, *arguments]),
         place,
         limit_s,
         key=shlex.join(["python", f"{name}/{revision}", *arguments]),
     )
+
+
+def _source(name: str) -> str:
+    return resources.files("shakedown.nodes.scripts").joinpath(f"{name}.py").read_text(encoding="utf-8")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,13 +1,15 @@
-"""The memory budget of a node, from what the deployment file declares and what the node says."""
+"""The memory budget of a node: from what the server is started with, and from what the node says."""
 
 from __future__ import annotations
 
-from shakedown.engines.vllm.budget import GIB, Budget, Kind, Machine, Pool, Reserves, Settings
+from shakedown.engines.vllm.budget import Budget, Kind, Machine, Pool, Reserves, Settings
 from shakedown.engines.vllm.model_shape import shape_of
 from shakedown.errors import EvidenceError
 from shakedown.inventory.model import Deployment, Node
 from shakedown.inventory.profile import Profile
+from shakedown.nodes.start import commanded
 from shakedown.nodes.views.node import NodeViews
+from shakedown.units import GIB, gib
 
 LARGE_DEVICE_GIB = 70
 STEP_OF_LARGE_DEVICE = (1024, 8192)
@@ -18,20 +20,46 @@ Source: vLLM 0.32.0, ``engine/arg_utils.py`` (get_batch_defaults); its older rel
 """
 
 
-def budget_of(view: NodeViews, node: Node, deployment: Deployment) -> Budget:
+def budget_of(view: NodeViews, head: NodeViews, deployment: Deployment) -> Budget:
     """What this node's memory must hold, at the present stage.
 
+    What the command gives that starts the server counts, and the deployment file for all that it leaves open.
+
     Raises:
-        EvidenceError: the node does not tell what memory it has.
+        EvidenceError: the node does not tell what memory it has, or the head which server runs.
     """
     machine = machine_of(view, deployment.profile)
+    started, known_from = commanded(head, deployment)
     return Budget(
         machine=machine,
-        settings=_settings(deployment, node, machine),
+        settings=_settings(started, view.node, machine, known_from),
         reserves=_reserves(deployment.profile),
         weights=view.model_files.folder.weights,
         shape=shape_of(view.model_files.folder.config),
     )
+
+
+def holders(view: NodeViews, budget: Budget, least: float) -> list[str]:
+    """Who holds the memory that a rank would take, in words, the largest first.
+
+    Args:
+        view: the node.
+        budget: of the node.
+        least: bytes from which on a holder is named.
+    """
+    tenants = [(one.memory or 0, f"{one} on the GPU") for one in view.gpu.processes]
+    if budget.machine.kind == "discrete":
+        found = tenants
+    else:
+        on_gpu = sum(amount for amount, _ in tenants)
+        lost = view.memory.unexplained - on_gpu
+        found = [
+            *tenants,
+            *((one.resident, str(one)) for one in view.memory.largest),
+            (view.memory.shared, f"{gib(view.memory.shared)} of shared memory: `ls -l /dev/shm`"),
+            (lost - budget.reserves.system, f"{gib(lost)} that no process has, but a driver: MEM-09"),
+        ]
+    return [words for amount, words in sorted(found, key=lambda one: -one[0]) if amount >= least]
 
 
 def machine_of(view: NodeViews, profile: Profile) -> Machine:
@@ -41,15 +69,19 @@ def machine_of(view: NodeViews, profile: Profile) -> Machine:
         EvidenceError: there are GPUs, and what memory they have is not known.
     """
     host = Pool(view.memory.total, view.memory.available)
-    kind = _kind(view, profile)
+    kind = kind_of(view, profile)
     if kind != "discrete":
         return Machine(kind, host, host)
     pools = [Pool(gpu.memory_total or 0, gpu.memory_free or 0) for gpu in view.gpu.gpus]
     return Machine(kind, host, min(pools, key=lambda pool: pool.available))
 
 
-def _kind(view: NodeViews, profile: Profile) -> Kind:
-    """Of the accelerators: as the profile says, else as nvidia-smi tells; none if there is neither it nor a GPU."""
+def kind_of(view: NodeViews, profile: Profile) -> Kind:
+    """Of the accelerators: as the profile says, else as nvidia-smi tells; none if there is neither it nor a GPU.
+
+    Raises:
+        EvidenceError: there is a GPU, and no nvidia-smi to tell.
+    """
     if profile.unified_memory:
         return "unified"
     if view.gpu.installed:
@@ -60,7 +92,7 @@ def _kind(view: NodeViews, profile: Profile) -> Kind:
     return "none"
 
 
-def _settings(deployment: Deployment, node: Node, machine: Machine) -> Settings:
+def _settings(deployment: Deployment, node: Node, machine: Machine, known_from: str) -> Settings:
     serve = deployment.serve
     sequences, tokens = STEP_OF_LARGE_DEVICE if machine.device.total >= LARGE_DEVICE_GIB * GIB else STEP
     monitor = deployment.ray.memory_monitor
@@ -77,6 +109,7 @@ def _settings(deployment: Deployment, node: Node, machine: Machine) -> Settings:
         kv_dtype=serve.kv_cache_dtype,
         graphs=not serve.enforce_eager,
         kill_threshold=None if monitor == "disabled" else monitor,
+        known_from=known_from,
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from shakedown.engines.vllm import wire
 from shakedown.engines.vllm.wire import Route, Version, parse_version, required_routes
 from shakedown.serving.answer import as_dict, as_list, as_str
 from shakedown.serving.exchange import Exchange, shortened
@@ -31,9 +32,18 @@ def served_models(exchange: Exchange) -> tuple[ServedModel, ...]:
 def version_of(exchange: Exchange) -> Version | None:
     """The release that ``/version`` names; None where it names none."""
     try:
-        return parse_version(as_str(as_dict(exchange.json).get("version")))
+        return parse_version(_version(exchange))
     except ValueError:
         return None
+
+
+def is_unnumbered(exchange: Exchange) -> bool:
+    """Whether ``/version`` names a build from sources that may be of any release."""
+    return wire.is_unnumbered(_version(exchange))
+
+
+def _version(exchange: Exchange) -> str:
+    return as_str(as_dict(exchange.json).get("version"))
 
 
 def missing_routes(schema: Exchange, version: Version) -> tuple[Route, ...]:

@@ -20,7 +20,7 @@ SHORT = {
 SERVER_MODULE = "vllm.entrypoints.openai.api_server"
 CLI_MODULE = "vllm.entrypoints.cli.main"
 DATA_PARALLEL = "data-parallel-size"
-UNITS = {"k": 10**3, "m": 10**6, "g": 10**9, "K": 2**10, "M": 2**20, "G": 2**30}
+UNITS = {"k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 
 DEFAULTS: Mapping[str, str] = {
     "port": "8000",
@@ -68,7 +68,7 @@ class ServeCommand:
 
 def whole_number(text: str | None) -> int | None:
     """``65536``, ``64k`` or ``1.5K`` -> a number; None for anything else."""
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)([kKmMgG]?)", text or "")
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)([kKmMgGtT]?)", text or "")
     return int(float(match[1]) * UNITS.get(match[2], 1)) if match else None
 
 

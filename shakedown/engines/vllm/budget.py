@@ -17,11 +17,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 from shakedown.engines.vllm.model_shape import ModelShape
-
-GIB = 1024**3
+from shakedown.units import GIB, gib
 
 CONTEXT = GIB // 2
 """Bytes of a GPU's own memory that a CUDA context takes at least, before NCCL; of shared memory the profile tells."""
@@ -55,11 +54,11 @@ class Machine:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What the deployment file declares, as far as memory goes.
+    """What the server is started with, as far as memory goes.
 
     Attributes:
         utilization: ``gpu_memory_utilization``.
-        kv_cache_bytes: ``--kv-cache-memory-bytes`` of a rank; None where the utilisation decides.
+        kv_cache_bytes: ``--kv-cache-memory-bytes`` of a rank; None where the utilisation decides its size.
         tensor_parallel, pipeline_parallel: as given to the engine.
         ranks: on this node.
         max_model_len: tokens.
@@ -67,6 +66,7 @@ class Settings:
         kv_dtype: ``--kv-cache-dtype``.
         graphs: whether CUDA graphs are captured.
         kill_threshold: share of the memory in use at which Ray kills workers; None where its monitor is off.
+        known_from: where this was read, in words.
     """
 
     utilization: float
@@ -80,6 +80,7 @@ class Settings:
     kv_dtype: str
     graphs: bool
     kill_threshold: float | None
+    known_from: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,9 +140,25 @@ class Budget:
     def requested(self) -> float:
         """Bytes that one rank will take of the device: its share, or what it needs where the KV cache is given."""
         given = self.settings.kv_cache_bytes
-        if given is not None:
-            return self.rank_weights + self.activation + given
+        return self.share if given is None else self.rank_weights + self.activation + given
+
+    @property
+    def share(self) -> int:
+        """Bytes of the device that the utilisation stands for."""
         return math.ceil(self.machine.device.total * self.settings.utilization)
+
+    @property
+    def needed_at_start(self) -> float:
+        """Bytes that must be free when a rank looks.
+
+        A GPU's share must be free even where the KV cache has a given size; on CPU it is not looked for then.
+        """
+        return max(self.requested, self.share) if self.looks_for_share else self.requested
+
+    @property
+    def looks_for_share(self) -> bool:
+        """Whether a rank does not start unless its share of the device is free."""
+        return self.settings.kv_cache_bytes is None or self.machine.kind != "none"
 
     @property
     def free_at_start(self) -> float:
@@ -151,7 +168,7 @@ class Budget:
     @property
     def beside(self) -> int:
         """Bytes of the device that are taken beside the ranks' shares."""
-        return CONTEXT if self.machine.kind == "discrete" else self.settings.ranks * self.reserves.rank
+        return CONTEXT if self._apart else self.settings.ranks * self.reserves.rank
 
     @property
     def kv_room(self) -> float:
@@ -180,7 +197,7 @@ class Budget:
     def phases(self) -> tuple[tuple[str, float], ...]:
         """Bytes still free on the machine after each phase of the start, page cache not counted."""
         started = self.machine.host.available - self.settings.ranks * self.reserves.rank
-        if self.machine.kind == "discrete":
+        if self._apart:
             return (("now", self.machine.host.available), ("ranks started", started))
         loaded = started - self.settings.ranks * self.rank_weights
         filled = started - self.settings.ranks * max(self.requested, self.rank_weights + self.activation)
@@ -213,31 +230,71 @@ class Budget:
 
         Sought among those that hold the weights and one request of the greatest length.
         """
-        fitting = [
-            tried.settings.utilization
-            for tried in (self._with(step / 100) for step in range(1, 100))
-            if tried.serves and tried.starts and tried.low_water >= self.reserves.headroom
-        ]
-        return max(fitting, default=None)
+        tried = (self._with(utilization=step / 100, kv_cache_bytes=None) for step in range(1, 100))
+        return max((budget.settings.utilization for budget in tried if budget.fits), default=None)
+
+    @property
+    def fitting_cache(self) -> int | None:
+        """Largest size of a rank's KV cache, bytes in hundredths of GiB, with which it fits; None where none would."""
+        spare = min((self.low_water - self.least_left) / self.settings.ranks, self.free_at_start - self.requested)
+        size = math.floor((self.kv_room + spare) / GIB * 100) * GIB // 100
+        return size if size > 0 and self._with(kv_cache_bytes=size).fits else None
+
+    @property
+    def least_left(self) -> float:
+        """Bytes that must be free on the machine at the worst moment: the headroom, and what Ray's monitor asks for."""
+        threshold = self.settings.kill_threshold
+        return max(self.reserves.headroom, 0.0 if threshold is None else (1 - threshold) * self.machine.host.total)
+
+    @property
+    def fits(self) -> bool:
+        """Whether the ranks start, serve the greatest length and leave enough."""
+        return self.starts and self.serves and self.low_water >= self.least_left
+
+    @property
+    def idle(self) -> Budget:
+        """The same on this node with nothing else running: only what the system itself holds is taken."""
+        machine = self.machine
+        device = replace(machine.device, available=max(machine.device.available, self._all_but_system))
+        return replace(self, machine=replace(machine, device=device, host=machine.host if self._apart else device))
+
+    @property
+    def held(self) -> int:
+        """Bytes of the device that others hold now, beyond what the system takes."""
+        return self.idle.machine.device.available - self.machine.device.available
 
     @property
     def starts(self) -> bool:
-        """Whether vLLM will find its share of the device free."""
-        return self.requested <= self.free_at_start
+        """Whether a rank will find free what it needs."""
+        return self.needed_at_start <= self.free_at_start
 
     @property
     def serves(self) -> bool:
         """Whether there is KV cache for one request of the greatest length; for any at all if the shape is unknown."""
         return self.kv_room > 0 and (self.kv_need(self.settings.max_model_len) or 0.0) <= self.kv_room
 
+    def is_like(self, other: Budget, most: float) -> bool:
+        """Whether the two accounts are the same but for up to that many bytes of free memory."""
+        pairs = ((self.machine.host, other.machine.host), (self.machine.device, other.machine.device))
+        near = all(abs(a.available - b.available) <= most and abs(a.total - b.total) <= most for a, b in pairs)
+        return near and replace(self, machine=other.machine) == other
+
     @property
     def reachable_utilization(self) -> float:
         """Highest utilisation that this hardware can give when nothing else runs on it."""
-        free = self.machine.device.total - self.reserves.system - self.beside
-        return max(0.0, free / self.machine.device.total)
+        return max(0.0, (self._all_but_system - self.beside) / self.machine.device.total)
 
-    def _with(self, utilization: float) -> Budget:
-        return replace(self, settings=replace(self.settings, utilization=utilization, kv_cache_bytes=None))
+    @property
+    def _all_but_system(self) -> int:
+        return self.machine.device.total - self.reserves.system
+
+    @property
+    def _apart(self) -> bool:
+        """Whether the accelerators have a memory of their own."""
+        return self.machine.kind == "discrete"
+
+    def _with(self, **settings: Any) -> Budget:
+        return replace(self, settings=replace(self.settings, **settings))
 
 
 def _largest(fits: Callable[[int], bool], most: int) -> int:
@@ -250,15 +307,16 @@ def _largest(fits: Callable[[int], bool], most: int) -> int:
 
 
 def table(budget: Budget) -> str:
-    """The budget for people: what a rank takes, what is left after each phase, and the utilisation that would fit."""
-    need = budget.kv_need(budget.settings.max_model_len)
+    """The budget for people: what a rank takes, what is left after each phase, and what would fit."""
+    asked = budget.settings
+    need = budget.kv_need(asked.max_model_len)
     rows = [
-        ("available now", budget.machine.host.available, f"of {_gib(budget.machine.host.total)}"),
-        ("weights of a rank", budget.rank_weights, f"1/{budget.settings.tensor_parallel} of the tensors"),
-        ("one step at its peak", budget.activation, f"{budget.settings.max_num_batched_tokens} tokens, estimated"),
+        ("available now", budget.machine.host.available, f"of {gib(budget.machine.host.total)}"),
+        ("weights of a rank", budget.rank_weights, f"1/{asked.tensor_parallel} of the tensors"),
+        ("one step at its peak", budget.activation, f"{asked.max_num_batched_tokens} tokens, estimated"),
         ("CUDA graphs", budget.graphs, "profile"),
-        ("KV cache of a rank", budget.kv_room, _needed(need, budget.settings.max_model_len)),
-        ("a rank takes", budget.requested, _asked(budget.settings)),
+        ("KV cache of a rank", budget.kv_room, _needed(need, asked.max_model_len)),
+        ("a rank takes", budget.requested, f"{_size(asked)}, by {asked.known_from}"),
         *((f"left: {phase}", left, "") for phase, left in budget.phases[1:]),
     ]
     lines = [f"{name:<26}{amount / GIB:>8.1f} GiB  {note}".rstrip() for name, amount, note in rows]
@@ -266,23 +324,33 @@ def table(budget: Budget) -> str:
 
 
 def _needed(need: float | None, tokens: int) -> str:
-    return "need unknown" if need is None else f"one request of {tokens} tokens needs {_gib(need)}"
+    return "need unknown" if need is None else f"one request of {tokens} tokens needs {gib(need)}"
 
 
-def _asked(settings: Settings) -> str:
-    if settings.kv_cache_bytes is not None:
+def _size(asked: Settings) -> str:
+    if asked.kv_cache_bytes is not None:
         return "KV cache of a given size"
-    return f"gpu_memory_utilization = {settings.utilization:g}"
+    return f"gpu_memory_utilization = {asked.utilization:g}"
 
 
 def _advice(budget: Budget) -> str:
-    fitting = budget.fitting_utilization
-    if budget.settings.kv_cache_bytes is not None or budget.machine.kind == "none":
-        return f"to spare: {_gib(max(0.0, budget.low_water - budget.reserves.headroom))} at the worst moment"
-    if fitting is None:
-        return "would fit: no utilisation at this length; a shorter max_model_len, more nodes or a smaller model"
-    return f"would fit: gpu_memory_utilization = {fitting:.2f}"
+    if budget.fits:
+        return f"to spare: {gib(budget.low_water - budget.least_left)} at the worst moment"
+    alone = "if nothing else ran on this node, which holds " + gib(budget.held)
+    if budget.idle.fits:
+        return f"would fit: as it is, {alone}"
+    smaller = _smaller(budget)
+    if smaller is not None:
+        return f"would fit: {smaller}"
+    smaller = _smaller(budget.idle)
+    if smaller is not None:
+        return f"would fit: {smaller}, {alone}"
+    return "would fit: nothing at this length; a shorter max_model_len, more nodes or a smaller model"
 
 
-def _gib(amount: float) -> str:
-    return f"{amount / GIB:.1f} GiB"
+def _smaller(budget: Budget) -> str | None:
+    cache = budget.fitting_cache if budget.settings.kv_cache_bytes is not None else None
+    if cache is not None:
+        return f"kv_cache_memory_gib = {cache / GIB:.2f}"
+    utilization = budget.fitting_utilization
+    return None if utilization is None else f"gpu_memory_utilization = {utilization:.2f}"

@@ -8,7 +8,7 @@ sources of 0.17.1, 0.19.0, 0.20.0, 0.20.2, 0.21.0, 0.22.0, 0.23.0, 0.25.1, 0.26.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 
 from shakedown.engines.vllm.wire import Version
@@ -44,6 +44,14 @@ OWN_TO_EACH = frozenset(
 )
 LATER_OWN_TO_EACH: Mapping[str, Version] = {"VLLM_NIXL_SIDE_CHANNEL_HOST": (0, 22, 0)}
 """What no executor ever copies, since each process needs its own."""
+
+FIRST_WITH: Mapping[str, Version] = {
+    "second executor": SECOND_EXECUTOR_EXISTS,
+    "second executor by default": SECOND_EXECUTOR_IS_DEFAULT,
+    **LATER_OWN_TO_EACH,
+    **LATER_PREFIXES,
+}
+"""Traits that are seen in the installed sources -> the first release that has them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +103,11 @@ class HandOver:
             return True
         prefixes = (*PREFIXES, *_since(LATER_PREFIXES, self.version), *_listed(driver.get(EXTRA_PREFIXES, "")))
         return name.startswith(prefixes)
+
+
+def oldest_with(traits: Iterable[str]) -> Version:
+    """The first release that has all of these traits, so that its rules are those of the installed sources."""
+    return max((FIRST_WITH[trait] for trait in traits if trait in FIRST_WITH), default=(0, 0, 0))
 
 
 def hand_over(version: Version, driver: Mapping[str, str], excluded: Set[str] = frozenset()) -> HandOver:

@@ -69,12 +69,22 @@ LOGPROB_CLAMP = -9999.0
 """What the server writes for a logprob of minus infinity; never true of a token that was sampled."""
 
 
+def is_unnumbered(text: str) -> bool:
+    """Whether it is what a build from sources without git's tags calls itself: ``0.1.dev12+gabc``, ``0.0.0``, ``dev``.
+
+    Such a build may be of any release. Source: setuptools-scm, default version scheme; vllm/version.py.
+    """
+    return re.match(r"v?0\.(?:1\.dev|0\b)|dev\b", text) is not None
+
+
 def parse_version(text: str) -> Version:
     """The three numbers of ``0.17.1``, ``0.32.0.dev12+gabc`` and the like; missing ones are 0.
 
     Raises:
-        ValueError: the text does not begin with a number.
+        ValueError: the text does not begin with a number, or with that of no release.
     """
+    if is_unnumbered(text):
+        raise ValueError(f"{text!r} is a build from sources without tags, which may be of any release")
     match = re.match(r"v?(\d+)(?:\.(\d+))?(?:\.(\d+))?", text)
     if match is None:
         raise ValueError(f"{text!r} is not a version")

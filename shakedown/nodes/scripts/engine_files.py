@@ -1,4 +1,4 @@
-# revision: 1
+# revision: 2
 """What an installed vLLM can serve and compile, read from its files without importing it; as JSON.
 
 Names of architectures and of quantisation methods are literals of its sources. Also: the assembler that Triton runs,
@@ -21,6 +21,8 @@ from typing import Any
 REGISTRY = Path("model_executor") / "models" / "registry.py"
 METHODS = Path("model_executor") / "layers" / "quantization" / "__init__.py"
 LOADER = Path("model_executor") / "model_loader" / "weight_utils.py"
+INDEXES = ("rank_*/vllm_compile_cache.py", "rank_*/*/vllm_compile_cache.py")
+"""Where an entry of the cache says what it holds, in older and in newer releases."""
 
 
 def package(name: str) -> Path | None:
@@ -111,26 +113,42 @@ def release(file: Path) -> str | None:
     return match.group(1) if match else None
 
 
-def cache(engine: Path | None) -> dict[str, Any]:
-    """The cache of compiled graphs: how many, how many of them older than the engine, and whether it can be used."""
+def cache() -> dict[str, Any]:
+    """The cache of compiled graphs: how many, and why it cannot be used.
+
+    An entry's name is the digest of the engine's version, its sources, the settings and the compiler, so one that is
+    left of another engine is never read again. Source: vllm/compilation/backends.py, config/vllm.py (compute_hash).
+    """
     home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     root = Path(os.environ.get("VLLM_CACHE_ROOT") or home / "vllm").expanduser()
     folder = root / "torch_compile_cache"
     shown = str(folder).replace(str(Path.home()), "~", 1)
     try:
-        entries = [entry for entry in folder.iterdir() if entry.is_dir()]
+        entries = sorted(entry for entry in folder.iterdir() if entry.is_dir())
     except FileNotFoundError:
         entries = []
     except OSError as error:
-        return {"folder": shown, "problem": error.strerror, "entries": 0, "older": 0}
-    denied = [entry.name for entry in entries if not os.access(entry, os.R_OK | os.W_OK | os.X_OK)]
-    installed = (engine / "__init__.py").stat().st_ctime if engine else 0.0
-    return {
-        "folder": shown,
-        "problem": f"{denied[0]} is another user's" if denied else None,
-        "entries": len(entries),
-        "older": sum(entry.stat().st_mtime < installed for entry in entries),
-    }
+        return {"folder": shown, "problem": error.strerror, "entries": 0}
+    problems = [text for text in map(problem, entries) if text]
+    return {"folder": shown, "problem": problems[0] if problems else None, "entries": len(entries)}
+
+
+def problem(entry: Path) -> str | None:
+    """Why an entry of the cache cannot be used; None if it can."""
+    if not os.access(entry, os.R_OK | os.W_OK | os.X_OK):
+        return f"{entry.name} may not be written by user {os.getuid()}"
+    indexes = (index for pattern in INDEXES for index in entry.glob(pattern))
+    broken = next((index for index in indexes if not is_literal(index)), None)
+    return f"{broken.relative_to(entry.parent)} is not whole" if broken else None
+
+
+def is_literal(file: Path) -> bool:
+    """Whether a file holds a Python literal, as which the engine reads it; it is written in place, and not at once."""
+    try:
+        ast.literal_eval(file.read_text(encoding="utf-8"))
+    except (OSError, SyntaxError, ValueError):
+        return False
+    return True
 
 
 def look() -> dict[str, Any]:
@@ -143,7 +161,7 @@ def look() -> dict[str, Any]:
         "plugins": plugins(),
         "fastsafetensors_by_global_rank": loads_by_global_rank(engine) if engine else None,
         "assembler": assembler(),
-        "cache": cache(engine),
+        "cache": cache(),
     }
 
 

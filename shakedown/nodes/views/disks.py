@@ -10,6 +10,7 @@ from shakedown.errors import EvidenceError
 from shakedown.inventory.model import Deployment, Node
 from shakedown.nodes.answer import Command, Place
 from shakedown.nodes.views.base import View
+from shakedown.units import gib
 
 NETWORK_TYPES = ("nfs", "cifs", "smb", "fuse.sshfs", "9p", "ceph", "glusterfs", "lustre", "beegfs", "gpfs", "afs")
 """Beginnings of the types of file systems whose bytes come over a network."""
@@ -45,7 +46,7 @@ class FileSystem:
         return self.type.startswith(NETWORK_TYPES)
 
     def __str__(self) -> str:
-        return f"{self.mount} ({self.type}), {self.used_percent:.1f} % used, {self.available / 1024**3:.1f} GiB free"
+        return f"{self.mount} ({self.type}), {self.used_percent:.1f} % used, {gib(self.available)} free"
 
 
 class DisksView(View):

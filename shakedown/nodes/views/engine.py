@@ -35,6 +35,15 @@ class EngineView(View):
         names = self._answer["parsers"][kind]
         return None if names is None else tuple(names)
 
+    @property
+    def traits(self) -> tuple[str, ...] | None:
+        """What its sources have of that by which releases hand over variables otherwise; None where they are not read.
+
+        The names are those of `shakedown.engines.vllm.handover.FIRST_WITH`.
+        """
+        names = self._answer["traits"]
+        return None if names is None else tuple(names)
+
     @cached_property
     def _answer(self) -> Any:
         return self._json(_engine(self._deployment, self._node))

@@ -47,14 +47,12 @@ class CompileCache:
     Attributes:
         folder: where.
         problem: why it cannot be used; None otherwise.
-        entries: number of compiled models in it.
-        older: how many of them are older than the installed engine.
+        entries: number of compiled models in it, those of other engines included.
     """
 
     folder: str
     problem: str | None
     entries: int
-    older: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +97,7 @@ class EngineFilesView(View):
 
 
 def _look(node: Node) -> Command:
-    return python_script("engine_files", node.python, limit_s=30)
+    return python_script("engine_files", node.python, limit_s=30, as_engine_user=True)
 
 
 def parse_engine(answer: Mapping[str, Any]) -> EngineFiles:

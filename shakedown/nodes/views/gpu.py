@@ -10,6 +10,7 @@ from shakedown.errors import EvidenceError
 from shakedown.inventory.model import Deployment, Node
 from shakedown.nodes.answer import Command
 from shakedown.nodes.views.base import View
+from shakedown.units import gib
 
 MIB = 1024**2
 NO_SUCH_COMMAND = 127
@@ -96,7 +97,7 @@ class GpuProcess:
     memory: int | None
 
     def __str__(self) -> str:
-        held = "" if self.memory is None else f", {self.memory / 1024**3:.1f} GiB"
+        held = "" if self.memory is None else f", {gib(self.memory)}"
         return f"{self.name} ({self.pid}{held})"
 
 

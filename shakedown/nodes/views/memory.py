@@ -10,8 +10,8 @@ from shakedown.errors import EvidenceError
 from shakedown.inventory.model import Deployment, Node
 from shakedown.nodes.answer import Command
 from shakedown.nodes.views.base import View
+from shakedown.units import gib
 
-GIB = 1024**3
 KIB = 1024
 
 _MEMINFO = Command("cat /proc/meminfo")
@@ -51,7 +51,7 @@ class Process:
     resident: int
 
     def __str__(self) -> str:
-        return f"{self.name} ({self.pid}) {self.resident / GIB:.1f} GiB"
+        return f"{self.name} ({self.pid}, {gib(self.resident)})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +89,11 @@ class MemoryView(View):
     def available(self) -> int:
         """``MemAvailable``, bytes: what could be had without swapping, page cache included."""
         return self._field("MemAvailable")
+
+    @property
+    def shared(self) -> int:
+        """``Shmem``, bytes: shared memory of processes, and files of tmpfs, which stay when nobody uses them."""
+        return self.info.get("Shmem", 0)
 
     @property
     def unexplained(self) -> int:

@@ -42,6 +42,7 @@ class ModelFolder:
     Attributes:
         exists: whether there is one that this user may list.
         denied: why it may not be listed; None otherwise.
+        user: number of the user who looked: the one who will start the engine. None where there is no folder.
         index_sha256: digest of the index; None where there is none.
         promised: names of the shards that the index names; empty without an index.
         shards: the shards that are there.
@@ -56,6 +57,7 @@ class ModelFolder:
 
     exists: bool
     denied: str | None
+    user: int | None
     index_sha256: str | None
     promised: tuple[str, ...]
     shards: Mapping[str, Shard]
@@ -142,7 +144,7 @@ class ModelFilesView(View):
 
 
 def _look(deployment: Deployment, node: Node) -> Command:
-    return python_script("model_files", node.python, str(deployment.model.path), limit_s=60)
+    return python_script("model_files", node.python, str(deployment.model.path), limit_s=60, as_engine_user=True)
 
 
 def parse_folder(answer: Mapping[str, Any]) -> ModelFolder:
@@ -158,6 +160,7 @@ def parse_folder(answer: Mapping[str, Any]) -> ModelFolder:
         return ModelFolder(
             exists=True,
             denied=None,
+            user=int(answer["user"]),
             index_sha256=index["sha256"],
             promised=tuple(index["shards"]),
             shards={name: _shard(facts) for name, facts in answer["shards"].items()},
@@ -177,6 +180,7 @@ def _nothing(denied: str | None) -> ModelFolder:
     return ModelFolder(
         exists=False,
         denied=denied,
+        user=None,
         index_sha256=None,
         promised=(),
         shards={},
