@@ -97,11 +97,12 @@ def test_enough_is_free_for_a_rank_to_start(
 ) -> None:
     """When a rank looks for its share of the memory, that much is free on every node."""
     budget = planned()
-    who = ", ".join(holders(view, budget, deployment.profile.tenant_gib * GIB)) or "nobody who could be named"
+    who = holders(view, budget, deployment.profile.tenant_gib * GIB)
     fits(
         budget,
         budget.starts,
-        found=f"{gib(budget.free_at_start)} of {gib(budget.machine.device.total)} will be free; now held by: {who}",
+        found=f"{gib(budget.free_at_start)} of {gib(budget.machine.device.total)} will be free; "
+        f"now held by {', '.join(who) or 'nobody with much of it'}",
         expected=f"{gib(budget.needed_at_start)}, which a rank finds free or does not start"
         + (": end what holds it" if budget.idle.starts else "; more than this node has when nothing else runs"),
     )

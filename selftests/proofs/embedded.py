@@ -29,6 +29,7 @@ FAULTS: tuple[Fault, ...] = (
     real("shard-corrupted", "hosts", "MOD-02", tier=2),
     real("model-of-other-revision", "hosts", "MOD-03"),
     real("api-port-taken", "hosts", "SRV-01"),
+    real("kv-cache-too-large", "hosts", "MEM-02"),
     real("ray-on-management", "ray", "RAY-01"),
     real("host-ip-missing-on-worker", "ray", "RAY-02"),
     real("host-ip-copied", "ray", "RAY-02"),

@@ -8,6 +8,7 @@ from shakedown.embedded import cluster, network, server
 from shakedown.embedded.node import MODEL, PYTHON, RunningNode
 from shakedown.embedded.shape import Shape
 from shakedown.inventory.write import write_deployment
+from shakedown.units import GIB
 
 PLANNED = Path(__file__).parent / "planned.toml"
 """The same file before any node is made: names, roles and profile are true, process ids and the port are not;
@@ -46,7 +47,7 @@ def write(path: Path, nodes: tuple[RunningNode, ...], port: int, shape: Shape, s
                 "port": network.API_PORT,
                 "log": server.LOG,
                 "tensor_parallel": len(nodes),
-                "kv_cache_memory_gib": server.KV_CACHE_BYTES / 2**30,
+                "kv_cache_memory_gib": shape.kv_cache_bytes / GIB,
                 "enforce_eager": True,
                 "reasoning_parser": server.PARSERS["reasoning"],
                 "tool_call_parser": server.PARSERS["tool_call"],

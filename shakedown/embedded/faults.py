@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from shakedown.embedded.network import HEAD_ADDRESS, MTU
 from shakedown.embedded.shape import HEAD, HEALTHY, NOBODY, Shape
 from shakedown.errors import LaunchError
+from shakedown.units import GIB
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +101,11 @@ FAULTS: tuple[Fault, ...] = (
         replace(HEALTHY, model={"worker": "other revision"}),
     ),
     Fault("api-port-taken", "something else listens on the API port of the head", replace(HEALTHY, port_taken=True)),
+    Fault(
+        "kv-cache-too-large",
+        "the KV cache of each rank is given 1024 GiB, far more than the machine has: the ranks end after the weights",
+        replace(HEALTHY, kv_cache_bytes=1024 * GIB),
+    ),
 )
 
 

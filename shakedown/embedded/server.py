@@ -19,7 +19,6 @@ from shakedown.errors import LaunchError
 
 SERVED_NAME = "shakedown-tiny"
 MAX_MODEL_LEN = 4096
-KV_CACHE_BYTES = 256 * 2**20  # a rank; more than 40 requests of the greatest length
 SHARDS = 39
 LOG = LOGS / "vllm-serve.log"
 PARSERS = {"reasoning": "qwen3", "tool_call": "hermes"}
@@ -31,7 +30,7 @@ _ERRORS = 3
 _ERROR = re.compile(r"^(?:.*?\] )?((?:\w+\.)*[A-Z]\w*(?:Error|Exception): \S.*)$", re.MULTILINE)
 
 
-def command() -> list[str]:
+def command(shape: Shape) -> list[str]:
     """The command line of the API server."""
     return [
         *(str(PYTHON), "-m", "vllm.entrypoints.openai.api_server"),
@@ -40,7 +39,7 @@ def command() -> list[str]:
         *("--tensor-parallel-size", "2", "--distributed-executor-backend", "ray"),
         *("--reasoning-parser", PARSERS["reasoning"]),
         *("--enable-auto-tool-choice", "--tool-call-parser", PARSERS["tool_call"]),
-        *("--kv-cache-memory-bytes", str(KV_CACHE_BYTES)),
+        *("--kv-cache-memory-bytes", str(shape.kv_cache_bytes)),
         "--enforce-eager",  # compilation takes minutes and gains nothing at this size
     ]
 
@@ -51,12 +50,12 @@ def launch(head: RunningNode, shape: Shape, slow_load_s: float) -> Process:
     Returns:
         The process as the head's PID namespace counts it.
     """
-    return head.daemon(command(), _environment(head, shape, slow_load_s), LOG)
+    return head.daemon(command(shape), _environment(head, shape, slow_load_s), LOG)
 
 
 def commanded(head: RunningNode, shape: Shape, slow_load_s: float) -> str:
     """The same start as a shell of the head reads it, for the deployment file."""
-    line = cluster.in_environment(_environment(head, shape, slow_load_s), command())
+    line = cluster.in_environment(_environment(head, shape, slow_load_s), command(shape))
     return f"setsid {line} > {shlex.quote(str(LOG))} 2>&1 < /dev/null &"
 
 

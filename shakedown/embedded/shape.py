@@ -16,6 +16,9 @@ HEAD: frozenset[Role] = frozenset({"head"})
 WORKER: frozenset[Role] = frozenset({"worker"})
 NOBODY: frozenset[Role] = frozenset()
 
+KV_CACHE_BYTES = 256 * 2**20
+"""Of a rank: more than 40 requests of the greatest length."""
+
 
 @dataclass(frozen=True, slots=True)
 class Shape:
@@ -40,6 +43,7 @@ class Shape:
         rate: to which the fabric NICs are throttled, in words of tc(8).
         model: what is wrong with a node's copy of the model.
         port_taken: whether something else listens on the API port of the head.
+        kv_cache_bytes: of a rank, as declared and as given to the engine.
     """
 
     ray_network: Literal["fabric", "management"] = "fabric"
@@ -59,6 +63,7 @@ class Shape:
     rate: str | None = None
     model: Mapping[Role, Damage] = field(default_factory=dict)
     port_taken: bool = False
+    kv_cache_bytes: int = KV_CACHE_BYTES
 
 
 HEALTHY = Shape()
