@@ -12,7 +12,7 @@ import pytest
 
 from selftests.nodes.conftest import Broken, Counting
 from shakedown.errors import EvidenceError, NodeUnreachableError
-from shakedown.nodes.answer import Command, Place
+from shakedown.nodes.answer import CUT_OFF, Command, Place
 from shakedown.nodes.backend import host_for
 from shakedown.nodes.evidence import Evidence
 from shakedown.nodes.fetch import Reach
@@ -55,6 +55,26 @@ def test_what_was_not_fetched_is_asked_once(evidence: Evidence, machines: dict[s
         assert evidence.ask("a", ECHO).text == "one\n"
     assert machines["a"].connections == 1
     assert not evidence.answers("a")[0].ahead
+
+
+ENDLESS = Command("echo begun; yes", most_bytes=1000)
+
+
+@pytest.mark.parametrize("ahead", [True, False], ids=["ahead", "live"])
+def test_a_command_that_prints_without_end_is_cut_off_and_its_beginning_kept(
+    evidence: Evidence, ahead: bool, tmp_path: Path
+) -> None:
+    if ahead:
+        evidence.fetch({"a": [ENDLESS, ECHO]})
+    answer = evidence.ask("a", ENDLESS)
+    assert (answer.exit_code, len(answer.stdout), answer.text[:8]) == (CUT_OFF, 1000, "begun\ny\n")
+    assert evidence.ask("a", ECHO).text == "one\n"
+    assert (
+        ENDLESS.unfinished("a", answer.exit_code)
+        == "`echo begun; yes` on a printed more than 1000 bytes and was cut off"
+    )
+    evidence.save(tmp_path / "kept.json.gz")
+    assert Evidence.load(tmp_path / "kept.json.gz").ask("a", ENDLESS) == answer
 
 
 def test_a_kept_bundle_answers_without_any_node(evidence: Evidence, tmp_path: Path) -> None:

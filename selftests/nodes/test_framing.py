@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import subprocess
 
 import pytest
@@ -9,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shakedown.errors import EvidenceError
-from shakedown.nodes.framing import End, Frame, Row, parse, script_of
+from shakedown.nodes.answer import MOST_BYTES
+from shakedown.nodes.framing import Asked, End, Frame, parse, script_of
 
 
 def frames(*commands: str, limit_s: int = 5) -> list[Frame]:
@@ -17,9 +19,9 @@ def frames(*commands: str, limit_s: int = 5) -> list[Frame]:
     return side_by_side([(command, limit_s) for command in commands])
 
 
-def side_by_side(*rows: Row) -> list[Frame]:
+def side_by_side(*rows: list[tuple[str, int]], most_bytes: int = MOST_BYTES) -> list[Frame]:
     """The frames of rows of commands, in the order in which they come."""
-    script = script_of(*rows)
+    script = script_of(*([Asked(*command, most_bytes) for command in row] for row in rows))
     done = subprocess.run(["sh", "-s"], input=script.encode(), capture_output=True, check=True)
     parsed = [parse(line) for line in done.stdout.splitlines(keepends=True)]
     assert isinstance(parsed[-1], End)
@@ -63,7 +65,37 @@ def test_an_answer_is_what_was_printed(command: str, stdout: bytes, stderr: byte
 
 
 def test_a_huge_answer_arrives() -> None:
-    assert len(one("head -c 20000000 /dev/zero").stdout) == 20_000_000
+    frame = one("head -c 16000000 /dev/zero")
+    assert (len(frame.stdout), frame.exit_code, frame.cut) == (16_000_000, 0, False)
+
+
+@pytest.mark.parametrize("endless", ["yes", "yes 1@", "yes 12@", "cat /dev/zero", "cat /dev/zero; echo done >&2"])
+def test_what_is_printed_without_end_is_cut_and_costs_no_other_answer(endless: str) -> None:
+    """It is over long before its limit in seconds, and what it printed by then is kept."""
+    before, cut, after = side_by_side([("echo 1", 30), (endless, 30), ("echo 2", 30)], most_bytes=1_000_000)
+    assert (before.stdout, after.stdout) == (b"1\n", b"2\n")
+    assert (len(cut.stdout), cut.cut) == (1_000_000, True)
+    assert (after.time or 0.0) - (cut.time or 0.0) < 20
+
+
+def test_what_is_complained_without_end_is_cut_and_costs_no_other_answer() -> None:
+    before, cut, after = side_by_side([("echo 1", 30), ("echo here; yes >&2", 30), ("echo 2", 30)])
+    assert (before.stdout, after.stdout) == (b"1\n", b"2\n")
+    assert (cut.stdout, cut.cut) == (b"here\n", True)
+    assert (after.time or 0.0) - (cut.time or 0.0) < 20
+
+
+def test_a_row_that_is_held_back_is_cut_as_well() -> None:
+    *_, cut, after = side_by_side([("true", 30)], [("yes", 30), ("echo 2", 30)], most_bytes=1_000_000)
+    assert (len(cut.stdout), cut.cut, after.stdout) == (1_000_000, True, b"2\n")
+
+
+def test_a_command_has_the_memory_that_it_would_have() -> None:
+    """The limit is that of the shell which holds its complaints."""
+    assert (
+        one("ulimit -S -v").stdout
+        == subprocess.run(["sh", "-c", "ulimit -S -v"], capture_output=True, check=True).stdout
+    )
 
 
 @pytest.mark.parametrize("suicide", ["kill -9 $$", "kill -9 $PPID", "kill -9 0", "exec false"])
@@ -133,9 +165,7 @@ def test_any_bytes_come_back(outputs: list[bytes]) -> None:
     assert [frame.stdout for frame in frames(*commands)] == outputs
 
 
-@pytest.mark.parametrize(
-    "line", [b"@ 0 1.0 YWJj", b"@ 0 1.0 !!!\n", b"@ 0\n", b"@ 0 1.0 YWJj\n"], ids=["cut", "garbled", "short", "no code"]
-)
+@pytest.mark.parametrize("line", [b"@ 0 1.0 YWJj", b"@ 0 1.0 !!!\n", b"@ 0\n"], ids=["cut", "garbled", "short"])
 def test_a_damaged_frame_is_refused(line: bytes) -> None:
     with pytest.raises(EvidenceError, match="the answer to command 0"):
         parse(line)
@@ -144,3 +174,12 @@ def test_a_damaged_frame_is_refused(line: bytes) -> None:
 @pytest.mark.parametrize("line", [b"Welcome to the machine\n", b"\n", b"@home\n"])
 def test_a_banner_is_no_frame(line: bytes) -> None:
     assert parse(line) is None
+
+
+@pytest.mark.parametrize(
+    "content", [b"abc", b"\n0\n2", b"12@", b"\n1\n9@", b"\n0\nx@", b"\nx\n2@", b"1@"], ids=lambda content: str(content)
+)
+def test_an_answer_whose_end_is_missing_is_cut_and_kept(content: bytes) -> None:
+    frame = parse(b"@ 0 1.0 " + base64.b64encode(content) + b"\n")
+    assert isinstance(frame, Frame)
+    assert (frame.stdout, frame.cut) == (content, True)

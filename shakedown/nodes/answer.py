@@ -10,6 +10,12 @@ from importlib import resources
 TIMED_OUT = 124
 """Exit code of ``timeout`` when the command ran past its limit."""
 
+CUT_OFF = 256
+"""Exit code, which no command can have, of one that printed more than it may and was cut off."""
+
+MOST_BYTES = 16 * 1024 * 1024
+"""What a command may print: a thousand times the longest answer of the recorded pairs. Ours."""
+
 
 class Place(StrEnum):
     """Where on a node a command runs; without a declared container both are the machine."""
@@ -26,6 +32,7 @@ class Command:
         text: what ``sh -c`` gets.
         place: on the machine, or where Ray and the engine run.
         limit_s: seconds after which it is ended.
+        most_bytes: what it may print, on both streams together; what goes beyond is cut off, and the command ended.
         key: name under which the answer is kept and found again. It is the text, unless the text holds a whole script
             or a path of one particular machine, which would make bundles unreadable and tie them to that machine.
         row: commands of one row are run one after the other, the rows of a node side by side. A row of its own is for
@@ -35,12 +42,21 @@ class Command:
     text: str
     place: Place = Place.MACHINE
     limit_s: int = 10
+    most_bytes: int = MOST_BYTES
     key: str = field(default="")
     row: str = ""
 
     def __post_init__(self) -> None:
         if not self.key:
             object.__setattr__(self, "key", self.text)
+
+    def unfinished(self, node: str, exit_code: int) -> str | None:
+        """Why what was answered is no answer, where the command was not let run to its end."""
+        if exit_code == TIMED_OUT:
+            return f"`{self.key}` on {node} did not end within {self.limit_s} s"
+        if exit_code == CUT_OFF:
+            return f"`{self.key}` on {node} printed more than {self.most_bytes} bytes and was cut off"
+        return None
 
 
 def python_script(
@@ -84,7 +100,7 @@ class Answer:
     Attributes:
         key: of the command, see there.
         place: of the command.
-        exit_code: the command's; `TIMED_OUT` where it ran past its limit.
+        exit_code: the command's; `TIMED_OUT` where it ran past its limit, `CUT_OFF` where it printed too much.
         stdout, stderr: as printed, secrets blotted out.
         started: the node's clock when the command began, seconds since the epoch; None where it could not tell.
         duration_s: by the node's clock; None where it could not tell.

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from shakedown.errors import NodeUnreachableError
 from shakedown.nodes.advice import advice
-from shakedown.nodes.answer import Answer, Command, Place
-from shakedown.nodes.framing import End, Frame, parse, script_of
+from shakedown.nodes.answer import CUT_OFF, Answer, Command, Place
+from shakedown.nodes.framing import Asked, End, Frame, parse, script_of
 from shakedown.nodes.redact import redact
 from shakedown.nodes.session import Session
 from shakedown.nodes.transport import DockerExec, Transport
@@ -55,6 +55,10 @@ class Reach:
         """Seconds after which the machine ends the command, or its way into the container."""
         return command.limit_s + (ENTER_S if self.container and command.place is Place.ENGINE else 0)
 
+    def asked(self, command: Command) -> Asked:
+        """The command as a script for the machine has it."""
+        return Asked(self.text(command), self.limit_s(command), command.most_bytes)
+
 
 def round_trip(reach: Reach, commands: Sequence[Command], *, ahead: bool) -> Iterator[Answer]:
     """Ask a node all commands at once; each answer is yielded as soon as the node goes on to the next, row by row.
@@ -64,7 +68,7 @@ def round_trip(reach: Reach, commands: Sequence[Command], *, ahead: bool) -> Ite
         EvidenceError: a frame that is cut or garbled.
     """
     rows = _rows(commands)
-    script = script_of(*([(reach.text(command), reach.limit_s(command)) for command in row] for row in rows))
+    script = script_of(*([reach.asked(command) for command in row] for row in rows))
     commands = [command for row in rows for command in row]
     try:
         session = Session(reach.machine.argv(f"echo {READY}; exec sh -s"), commands[0].limit_s)
@@ -130,7 +134,7 @@ def _answer(
     return Answer(
         key=command.key,
         place=command.place,
-        exit_code=frame.exit_code,
+        exit_code=CUT_OFF if frame.cut else frame.exit_code,
         stdout=redact(frame.stdout),
         stderr=redact(frame.stderr),
         started=frame.time,

@@ -5,10 +5,13 @@ For every command the node prints one line
     @ NUMBER START BASE64
 
 and after the last one of a row ``@end TIME``. The encoded bytes are the command's standard output, its standard error
-(without NUL bytes, which a shell's variables do not hold), a newline, the exit code, a newline, and how many bytes
-the standard error and the exit code have together. Nothing a command prints can look like a frame, a command may print
-anything of any size, and one that kills its own shell costs nobody else's answer. No file is written on the node; it
-needs ``sh``, ``base64``, ``cat``, ``timeout`` and ``date``, a container ``sh`` and ``timeout``.
+(without NUL bytes, which a shell's variables do not hold), a newline, the exit code, a newline, how many bytes the
+standard error and the exit code have together, and ``@``. Nothing a command prints can look like a frame, a command may
+print anything, and one that kills its own shell costs nobody else's answer. No file is written on the node; it needs
+``sh``, ``base64``, ``cat``, ``head``, ``timeout`` and ``date``, a container ``sh`` and ``timeout``.
+
+A command that prints without end is cut off on the node: its standard output by ``head``, and what the shell holds of
+its standard error by the shell's own memory limit. Then what follows the standard output is missing, and nothing else.
 
 What surrounds a command is most of what a short one costs a node, so it starts as few processes as it can.
 
@@ -23,24 +26,37 @@ import binascii
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from shakedown.errors import EvidenceError
 
 _PROLOGUE = r"""
 export LC_ALL=C PATH="$PATH:/usr/sbin:/sbin"
+memory=$(ulimit -S -v)
 ask() {
     printf '@ %s %s ' "$1" "$(date +%s.%N)"
     {
-        said=$(timeout -k 2 "$2" sh -c "$3" </dev/null 2>&1 >&4 4>&-; printf '\n%s' "$?")
-        printf '%s\n%s' "$said" "${#said}"
-    } 4>&1 | base64 -w 0
+        ulimit -S -v SHELL_KIB
+        said=$(ulimit -S -v $memory; timeout -k 2 "$2" sh -c "$4" </dev/null 2>&1 >&4 4>&-; printf '\n%s' "$?")
+        printf '%s\n%s@' "$said" "${#said}"
+    } 4>&1 2>/dev/null | head -c "$3" | base64 -w 0
     printf '\n'
 }
 end() { printf '@end %s\n' "$(date +%s.%N)"; }
-"""
+""".replace("SHELL_KIB", str(128 * 1024))
+"""A shell needs less than 10 MiB for itself, and doubles what it holds when that does not suffice any more."""
 
-Row = Sequence[tuple[str, int]]
-"""Commands that are run one after the other: text, and limit in seconds."""
+
+class Asked(NamedTuple):
+    """A command as the script has it: what ``sh`` gets, and when it is cut off, in seconds and in bytes printed."""
+
+    text: str
+    limit_s: int
+    most_bytes: int
+
+
+Row = Sequence[Asked]
+"""Commands that are run one after the other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +67,7 @@ class Frame:
         number: position of the command in the script, from 0.
         time: the node's clock when the command began, seconds since the epoch; None where it could not tell.
         stdout, stderr, exit_code: of the command.
+        cut: it printed more than it may; ``stdout`` is what came before, and the others say nothing.
     """
 
     number: int
@@ -58,6 +75,7 @@ class Frame:
     stdout: bytes
     stderr: bytes
     exit_code: int
+    cut: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +106,8 @@ def _calls(rows: Sequence[Row]) -> Iterator[list[str]]:
     number = 0
     for row in rows:
         lines = []
-        for text, limit_s in row:
-            lines.append(f"ask {number} {limit_s} {shlex.quote(text)}")
+        for asked in row:
+            lines.append(f"ask {number} {asked.limit_s} {asked.most_bytes} {shlex.quote(asked.text)}")
             number += 1
         yield [*lines, "end"]
 
@@ -108,12 +126,24 @@ def parse(line: bytes) -> Frame | End | None:
     try:
         if len(fields) != 4 or not line.endswith(b"\n"):
             raise ValueError("cut off")
-        printed, _, length = base64.b64decode(fields[3].strip(), validate=True).rpartition(b"\n")
-        stdout, said = printed[: len(printed) - int(length)], printed[len(printed) - int(length) :]
-        stderr, _, exit_code = said.rpartition(b"\n")
-        return Frame(int(fields[1]), _seconds(fields[2:3]), stdout, stderr, int(exit_code))
+        number, began = int(fields[1]), _seconds(fields[2:3])
+        content = base64.b64decode(fields[3].strip(), validate=True)
     except (ValueError, binascii.Error) as error:
         raise EvidenceError(f"the answer to command {fields[1].decode(errors='replace')} was {error}") from error
+    apart = _apart(content)
+    return Frame(number, began, *apart) if apart else Frame(number, began, content, b"", 0, cut=True)
+
+
+def _apart(content: bytes) -> tuple[bytes, bytes, int] | None:
+    """Standard output, standard error and exit code; None where what follows the first is missing."""
+    if not content.endswith(b"@"):
+        return None
+    printed, _, length = content[:-1].rpartition(b"\n")
+    if not length.isdigit() or int(length) > len(printed):
+        return None
+    boundary = len(printed) - int(length)
+    stderr, _, exit_code = printed[boundary:].rpartition(b"\n")
+    return (printed[:boundary], stderr, int(exit_code)) if exit_code.isdigit() else None
 
 
 def _seconds(fields: list[bytes]) -> float | None:

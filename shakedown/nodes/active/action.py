@@ -11,7 +11,7 @@ from typing import Any
 from shakedown.errors import EvidenceError
 from shakedown.inventory.model import Deployment
 from shakedown.nodes import container
-from shakedown.nodes.answer import TIMED_OUT, Answer, Command, Place
+from shakedown.nodes.answer import Answer, Command, Place
 from shakedown.nodes.evidence import Evidence
 
 
@@ -51,8 +51,9 @@ def act(deployment: Deployment, evidence: Evidence, wanted: Mapping[str, Command
 
 
 def _printed(deployment: Deployment, node: str, command: Command, answer: Answer) -> Any:
-    if answer.exit_code == TIMED_OUT:
-        raise EvidenceError(f"`{command.key}` on {node} did not end within {command.limit_s} s")
+    unfinished = command.unfinished(node, answer.exit_code)
+    if unfinished:
+        raise EvidenceError(unfinished)
     if deployment.container and answer.exit_code:
         why = container.down(answer.stderr.decode(errors="replace"), deployment.container.name, node)
         if why:

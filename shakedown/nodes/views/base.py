@@ -14,7 +14,7 @@ from shakedown.errors import EvidenceError
 from shakedown.inventory.model import Deployment, Node
 from shakedown.nodes import container
 from shakedown.nodes.advice import to_read
-from shakedown.nodes.answer import TIMED_OUT, Command, Place
+from shakedown.nodes.answer import Command, Place
 
 
 class View(ABC):
@@ -40,11 +40,12 @@ class View(ABC):
         """The answer, whatever its exit code.
 
         Raises:
-            EvidenceError: the command ran past its limit, or its container does not run, so its answer is none.
+            EvidenceError: the command ran past a limit, or its container does not run, so its answer is none.
         """
         result = self._hosts[command.place].run(command.text)
-        if result.rc == TIMED_OUT:
-            raise EvidenceError(f"`{command.key}` on {self._node.name} did not end within {command.limit_s} s")
+        unfinished = command.unfinished(self._node.name, result.rc)
+        if unfinished:
+            raise EvidenceError(unfinished)
         declared = self._deployment.container
         if result.rc != 0 and declared and command.place is Place.ENGINE:
             why = container.down(result.stderr, declared.name, self._node.name)
