@@ -146,7 +146,7 @@ def test_nothing_of_a_probe_is_left(machines: Rack, deployment: Deployment, evid
 
 def test_a_rank_that_cannot_start_is_told_in_its_own_words(deployment: Deployment, evidence: Evidence) -> None:
     """This Python has no torch."""
-    first, second = collective.ranks(deployment, evidence, "gloo")
+    first, second = collective.ranks(deployment, evidence, "gloo", {})
     assert (first.node, second.node) == ("spark-a", "spark-b")
     assert not first.has_group
     assert not first.has_sum
@@ -165,7 +165,7 @@ def test_a_rank_that_hangs_is_ended(
     nodes = tuple(node.model_copy(update={"python": str(python)}) for node in deployment.node)
     hanging = deployment.model_copy(update={"node": nodes})
     with pytest.raises(EvidenceError, match="did not end within 3 s"):
-        collective.ranks(hanging, Evidence.of(hanging, Stage.HOSTS), "gloo")
+        collective.ranks(hanging, Evidence.of(hanging, Stage.HOSTS), "gloo", {})
     for machine in machines:
         assert "meet at the declared address" not in inside(machine, "ps", "-eo", "args")
 

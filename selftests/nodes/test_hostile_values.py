@@ -23,6 +23,7 @@ from shakedown.nodes.active import bandwidth, collective, ports, ray_tasks, shar
 from shakedown.nodes.answer import Command
 from shakedown.nodes.evidence import Evidence
 from shakedown.nodes.fetch import Reach
+from shakedown.nodes.ranks import as_declared
 from shakedown.nodes.transport import DockerExec, Local
 from shakedown.nodes.views.node import commands
 from shakedown.outcomes import Stage
@@ -88,7 +89,8 @@ def probes(deployment: Deployment) -> list[Command]:
             probe(deployment, evidence)
     for backend in ("gloo", "nccl"):
         with contextlib.suppress(EvidenceError):
-            collective.ranks(deployment, evidence, backend)
+            declared = {node.name: as_declared(node) for node in deployment.node}
+            collective.ranks(deployment, evidence, backend, declared, collective.SIZES)
     assert len(evidence.noted) >= 11
     return evidence.noted
 

@@ -24,6 +24,26 @@ INIT = "tcp://192.168.200.12:51234"
 # https://github.com/MiaAI-Lab/Qwen3.8-Flash-Next-Dual-DGX-Sparks/issues/3
 CONNECT = "proxy.cc:1716 NCCL WARN [Service thread] Error encountered progressing operation=Connect, res=3"
 
+# The forms are those of src/transport/net_ib.cc, src/init.cc and src/transport/net.cc of NCCL 2.28; the lines about
+# sockets were seen on an H200.
+OOB = "OOB enp1s0f1np1:192.168.200.12<0>"
+BY_RDMA = (
+    f"NET/IB : Using [0]rocep1s0f1:1/RoCE [1]roceP2p1s0f1:1/RoCE [RO]; {OOB}",
+    "Using network IB",
+    "Channel 00/0 : 0[0] -> 1[0] [send] via NET/IB/0",
+    "Channel 01/0 : 0[0] -> 1[0] [send] via NET/IB/1",
+)
+BY_ONE_HALF = (f"NET/IB : Using [0]rocep1s0f1:1/RoCE [RO]; {OOB}", *BY_RDMA[1:3])
+BY_SOCKETS = (
+    "NET/IB : No device found.",
+    f"NET/IB : Using [RO]; {OOB}",
+    "NET/Socket : Using [0]enp1s0f1np1:192.168.200.12<0>",
+    "Using network Socket",
+    "Channel 00/0 : 0[0] -> 1[0] [send] via NET/Socket/0",
+)
+
+SIZES = (8 << 10, 64 << 20, 1 << 30)
+
 # The words of PyTorch's Gloo (gloo/transport/tcp/unbound_buffer.cc).
 RECEIVE = "RuntimeError: [unbound_buffer.cc:78] Timed out waiting 30000ms for recv operation to complete"
 
@@ -64,6 +84,25 @@ def shard_with_wrong_bytes(evidence: Evidence) -> None:
     _script(evidence, "node-b", "hash_shards", "", _hashes("c0ffee"))
 
 
+def nccl_takes_sockets(evidence: Evidence) -> None:
+    """The device files are there, and NCCL cannot use the devices on one node: it takes TCP without a warning."""
+    _all_well(evidence)
+    _script(evidence, "node-b", "form_group", "nccl", _group("node-b") | {"nccl": BY_SOCKETS})
+
+
+def nccl_opens_one_half(evidence: Evidence) -> None:
+    """No variable leaves the second half out, and NCCL does not open it: it lacks a usable address."""
+    _all_well(evidence)
+    _script(evidence, "node-b", "form_group", "nccl", _group("node-b") | {"nccl": BY_ONE_HALF})
+
+
+def sums_at_a_tenth(evidence: Evidence) -> None:
+    """3 GB/s where the pair gives 20, and every part looks well (dgx-spark-playbooks#102)."""
+    _all_well(evidence)
+    for node in FABRIC:
+        _script(evidence, node, "form_group", "nccl timed", _timed(node, 3.0))
+
+
 def _all_well(evidence: Evidence) -> None:
     for node, own in FABRIC.items():
         (peer,) = (address for address in FABRIC.values() if address != own)
@@ -71,6 +110,7 @@ def _all_well(evidence: Evidence) -> None:
         _script(evidence, node, "try_ports", "", {"taken": {}, "reached": reached})
         for backend in ("gloo", "nccl"):
             _script(evidence, node, "form_group", backend, _group(node))
+        _script(evidence, node, "form_group", "nccl timed", _timed(node, 21.0))
         _script(evidence, node, "stream_bytes", "with node-b", _received(98))
         _script(evidence, node, "hash_shards", "", _hashes("5ca1ab1e"))
     for node, own in TWIN.items():
@@ -79,7 +119,13 @@ def _all_well(evidence: Evidence) -> None:
 
 def _group(node: str) -> dict[str, object]:
     sums = {"step": "done", "total": 1.0, "expected": 1.0}
-    return {"address": FABRIC[node], "init": INIT, "exit_code": 0, "tail": [], "took_s": 4.2, **sums}
+    ended = {"exit_code": 0, "tail": [], "took_s": 4.2, "nccl": BY_RDMA}
+    return {"address": FABRIC[node], "init": INIT, **ended, **sums}
+
+
+def _timed(node: str, gbytes_per_s: float) -> dict[str, object]:
+    """Sums of two ranks, each of which takes 40 microseconds beside the time of its bytes."""
+    return _group(node) | {"timed": {size: 40e-6 + size / gbytes_per_s / 1e9 for size in SIZES}}
 
 
 def _received(gbps: float) -> dict[str, object]:
@@ -126,6 +172,9 @@ def _shown(name: str, check: str, inject: Callable[[Evidence], None], tier: int 
 FAULTS: tuple[Fault, ...] = (
     _shown("bundle-gloo-stands-still", "NET-16", gloo_stands_still),
     _shown("bundle-nccl-stands-still", "NET-17", nccl_stands_still),
+    _shown("bundle-nccl-takes-sockets", "NET-11", nccl_takes_sockets),
+    _shown("bundle-nccl-opens-one-half", "NET-03", nccl_opens_one_half),
+    _shown("bundle-sums-at-a-tenth", "NET-02", sums_at_a_tenth, tier=2),
     _shown("bundle-twin-without-jumbo", "NET-07", twin_without_jumbo),
     _shown("bundle-link-in-bad-state", "NET-02", link_in_bad_state, tier=2),
     _shown("bundle-shard-with-wrong-bytes", "MOD-02", shard_with_wrong_bytes, tier=2),

@@ -1,7 +1,7 @@
 """How NCCL reads the variables that choose NICs and RDMA devices.
 
 Source: https://github.com/NVIDIA/nccl, src/misc/utils.cc (parseStringList, matchIfList), src/misc/socket.cc and
-src/transport/net_ib/{init,connect}.cc; https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html
+src/transport/net_ib/{init,connect}.cc, src/transport/net.cc (its lines of NCCL_DEBUG=INFO); https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html
 """
 
 from __future__ import annotations
@@ -78,3 +78,43 @@ def gid_index(environment: Mapping[str, str]) -> int | None:
     found = re.match(r"\s*(-?\d+)", environment.get(GID_INDEX, ""))
     index = int(found.group(1)) if found else UNSET_INDEX
     return None if index < 0 else index
+
+
+@dataclass(frozen=True, slots=True)
+class Transport:
+    """By what a communicator sends to other nodes, in NCCL's own words.
+
+    Attributes:
+        network: ``IB``, ``Socket`` or the name of a plugin; None where NCCL did not get so far.
+        hcas: devices and ports that it opened for RDMA.
+        ways: of the channels to other nodes, each once: ``NET/IB``, ``NET/Socket``; none where there is one rank only.
+    """
+
+    network: str | None
+    hcas: tuple[tuple[str, int], ...]
+    ways: tuple[str, ...]
+
+    @property
+    def by_rdma(self) -> bool:
+        """Whether all channels to other nodes are RDMA."""
+        return self.network not in (None, "Socket") and self.ways != () and "NET/Socket" not in self.ways
+
+    def __str__(self) -> str:
+        opened = ", ".join(f"{name}:{port}" for name, port in self.hcas) or "none"
+        return (
+            f"network {self.network or 'unknown'}, channels via {', '.join(self.ways) or 'none'}, HCAs opened: {opened}"
+        )
+
+
+def parse_transport(lines: Iterable[str]) -> Transport:
+    """Lines of ``NCCL_DEBUG=INFO``, of the subsystems INIT and NET -> transport."""
+    text = "\n".join(lines)
+    networks = re.findall(r"\bUsing network (\S+)", text)
+    opened = re.findall(r"NET/IB : Using(.*)", text)
+    hcas = re.findall(r"([\w.-]+):(\d+)/(?:RoCE|IB)\b", " ".join(opened))
+    ways = re.findall(r"\bvia (NET/[^/\s]+)", text)
+    return Transport(
+        network=networks[-1] if networks else None,
+        hcas=tuple(dict.fromkeys((name, int(port)) for name, port in hcas)),
+        ways=tuple(dict.fromkeys(ways)),
+    )

@@ -21,6 +21,8 @@ class Expect(BaseModel):
         fabric_speed_mbps: link speed that sysfs must give, Mb/s; None where it means nothing (veth).
         pcie_gts: speed of the PCIe link of every fabric NIC, GT/s; None where that differs.
         pcie_lanes: width of that link; None as above.
+        collective_gbytes_per_s: bus bandwidth of a large sum over all nodes below which something is wrong, GB/s; None
+            where that is not known.
         hcas_per_port: RDMA devices that one port of the fabric adapter is; None where that differs.
         unified_memory: whether CPU and accelerators share one memory; None where nvidia-smi is to tell.
         memory_headroom_gib: memory that must stay free on a node at the worst moment of a start, GiB.
@@ -46,6 +48,7 @@ class Expect(BaseModel):
     fabric_speed_mbps: PositiveInt | None = None
     pcie_gts: PositiveFloat | None = None
     pcie_lanes: PositiveInt | None = None
+    collective_gbytes_per_s: PositiveFloat | None = None
     hcas_per_port: PositiveInt | None = None
     unified_memory: bool | None = None
     memory_headroom_gib: PositiveFloat | None = None
