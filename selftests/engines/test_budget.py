@@ -75,7 +75,7 @@ def test_what_others_hold_is_the_advice_where_an_idle_node_would_do() -> None:
     taken = spark(available_gib=40)
     assert not taken.starts
     assert taken.idle.fits
-    assert table(taken).endswith("would fit: as it is, if nothing else ran on this node, which holds 77.7 GiB")
+    assert table(taken).endswith("would fit: as it is if nothing else ran on this node: others hold 77.7 GiB")
     greedy = spark(0.92, available_gib=40)
     assert "would fit: gpu_memory_utilization = 0.8" in table(greedy)
     assert "if nothing else ran on this node" in table(greedy)

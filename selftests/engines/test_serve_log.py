@@ -39,7 +39,7 @@ def test_sifted_log_tells_the_same_starts(log: Path, tmp_path: Path) -> None:
     assert len(done.stdout) <= len(log.read_text())
     whole, start = starts_of(log.read_text()), starts_of(done.stdout)
     assert [[phase.name for phase in one.phases] for one in start] == [[p.name for p in one.phases] for one in whole]
-    assert [one.shards for one in start] == [one.shards for one in whole]
+    assert [one.weights for one in start] == [one.weights for one in whole]
     assert not list(tmp_path.glob("x"))
 
 

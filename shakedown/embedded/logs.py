@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import shutil
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
 from shakedown.embedded.node import LOGS, RunningNode
-from shakedown.engines.vllm.phases import PhaseName, PhaseReader
+from shakedown.engines.vllm.phases import PhaseReader, Splitter
 from shakedown.errors import LaunchError
 
 KEPT = Path(__file__).parent.parent.parent / "reports" / "runs"
@@ -24,26 +25,25 @@ class Follower:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._read = 0
-        self._rest = ""
+        self._lines = Splitter()
         self._reader = PhaseReader()
 
     def now(self) -> str:
-        """The phase that was entered last, with the shards loaded so far."""
+        """The phase that was entered last, with what is counted in it so far."""
         if self._path.exists():
             with self._path.open("rb") as file:
                 file.seek(self._read)
                 data = file.read()
             self._read += len(data)
-            *lines, self._rest = (self._rest + data.decode(errors="replace")).replace("\r", "\n").split("\n")
-            for line in lines:
-                self._reader.feed(line)
-        if not self._reader.starts:
+            for line in self._lines.feed(data):
+                self._reader.feed(line, time.time())
+        start = self._reader.start
+        if start is None or start.now is None:
             return "imports"
-        start = self._reader.starts[-1]
-        phase = start.phases[-1].name
-        if phase is PhaseName.WEIGHTS and start.shards:
-            return f"{phase.value}, {start.shards.done} of {start.shards.total} shards"
-        return phase.value
+        counted = start.progress
+        if counted is None:
+            return start.now.name.value
+        return f"{counted.phase.value}, {counted.done} of {counted.total} {counted.unit}"
 
 
 @contextmanager
