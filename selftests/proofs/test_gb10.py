@@ -12,6 +12,7 @@ from selftests.proofs.gb10 import captures
 from selftests.proofs.gb10.captures import Capture
 from selftests.proofs.gb10.costume import FILE, FIRST, TWIN, bundle_of
 from selftests.proofs.gb10.record import STAGES, unanswered
+from selftests.proofs.observe import run_suite
 from shakedown.inventory.load import load_deployment
 from shakedown.nodes.evidence import Evidence
 from shakedown.nodes.views.node import NodeViews
@@ -31,6 +32,20 @@ def test_the_twins_lie_in_subnets_of_their_own() -> None:
         (first,), (twin,) = nics[FIRST].addresses, nics[TWIN].addresses
         assert (nics[FIRST].mtu, nics[TWIN].mtu) == (9000, 9000)
         assert not first.network.overlaps(twin.network)
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_the_bundles_say_what_nobody_has_verified(stage: Stage) -> None:
+    told = Evidence.load(bundle_of(stage)).unverified
+    assert told == captures.unverified()
+    assert len(told) == sum(capture.source is None for capture in captures.captures())
+
+
+def test_a_run_on_such_a_bundle_counts_them(tmp_path: Path) -> None:
+    replay = f"--replay={bundle_of(Stage.RAY)}"
+    _, run = run_suite("infra", [f"--deployment={FILE}", replay, "-k", "test_fabric_nic_is_up"], tmp_path)
+    assert run.coverage is not None
+    assert run.coverage.unverified == captures.unverified()
 
 
 def test_most_of_what_is_shown_has_a_public_source() -> None:

@@ -87,6 +87,18 @@ def test_terminal_and_page_say_the_same_numbers() -> None:
     assert "RAY-01, RAY-03" in html
 
 
+def test_what_a_bundle_shows_unverified_is_counted_and_listed() -> None:
+    told = Coverage(
+        checked=("NET-01",), unverified=("ldconfig -p: no capture was found", "/proc/swaps: as Linux has it")
+    )
+    results = run(PASSED, coverage=told)
+    assert [line.text for line in summary(results)][-1] == (
+        "          format unverified of 2 outputs that were judged: no public capture of such a machine shows them"
+    )
+    assert told.faults == 1
+    assert "<li>/proc/swaps: as Linux has it</li>" in page(results)
+
+
 TESTS = """
 STAGES = ("ray",)
 pytestmark = pytest.mark.infra

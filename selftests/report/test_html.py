@@ -29,7 +29,7 @@ KNOWN = {
         "h2",
         "h3",
     ),
-    *("dl", "dt", "dd", "pre", "code", "table", "thead", "tbody", "tr", "th", "td", "details", "summary"),
+    *("dl", "dt", "dd", "pre", "code", "table", "thead", "tbody", "tr", "th", "td", "details", "summary", "ul", "li"),
 }
 
 

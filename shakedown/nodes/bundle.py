@@ -1,10 +1,12 @@
 """The file in which evidence is kept: one gzip-compressed JSON document.
 
     {"format": "shakedown evidence", "version": 1, "written_by": "0.1.0", "recorded": "2026-01-31T12:00:00+00:00",
-     "deployment": NAME, "stage": "hosts|ray|serving", "nodes": {NODE: [ANSWER, ...]}}
+     "deployment": NAME, "stage": "hosts|ray|serving", "unverified": [TEXT, ...], "nodes": {NODE: [ANSWER, ...]}}
 
 An answer has the fields of :class:`shakedown.nodes.answer.Answer`; ``stdout`` and ``stderr`` are text, or
 ``{"base64": ...}`` where the bytes are not UTF-8. Secrets were blotted out when the answers were recorded.
+``unverified`` is there only where nodes were dressed as machines that nobody here has: what they showed whose form
+follows no public capture of such a machine.
 """
 
 from __future__ import annotations
@@ -83,18 +85,29 @@ class Bundle(BaseModel):
     recorded: str
     deployment: str
     stage: Stage
+    unverified: tuple[str, ...] = ()
     nodes: dict[str, list[KeptAnswer]]
 
 
-def write(file: Path, *, recorded: str, deployment: str, stage: Stage, nodes: Mapping[str, Iterable[Answer]]) -> None:
+def write(
+    file: Path,
+    *,
+    recorded: str,
+    deployment: str,
+    stage: Stage,
+    nodes: Mapping[str, Iterable[Answer]],
+    unverified: Iterable[str] = (),
+) -> None:
     """Write a bundle; equal evidence gives an equal file, and a reader never sees half of one."""
     bundle = Bundle(
         recorded=recorded,
         deployment=deployment,
         stage=stage,
+        unverified=tuple(unverified),
         nodes={name: [KeptAnswer.of(answer) for answer in answers] for name, answers in nodes.items()},
     )
-    text = json.dumps(bundle.model_dump(mode="json"), ensure_ascii=False, indent=1)
+    document = bundle.model_dump(mode="json", exclude=None if bundle.unverified else {"unverified"})
+    text = json.dumps(document, ensure_ascii=False, indent=1)
     file.parent.mkdir(parents=True, exist_ok=True)
     partial = file.with_name(file.name + ".partial")
     partial.write_bytes(gzip.compress(text.encode("utf-8"), mtime=0))

@@ -27,6 +27,10 @@ class Evidence:
         stage: the stage at which the nodes are asked; with another stage comes another Evidence.
         reaches: the way to every node; empty for evidence that was kept, which asks nobody.
         origin: where kept evidence came from, for messages.
+
+    Attributes:
+        recorded: when it was begun, UTC.
+        unverified: of nodes that were dressed as other machines: what they showed whose form nobody has verified.
     """
 
     def __init__(
@@ -35,6 +39,7 @@ class Evidence:
         self.deployment = deployment
         self.stage = stage
         self.recorded = datetime.now(UTC).isoformat(timespec="seconds")
+        self.unverified: tuple[str, ...] = ()
         self._reaches = dict(reaches)
         self._origin = origin
         self._answers: dict[str, dict[tuple[Place, str], Answer]] = {name: {} for name in reaches}
@@ -60,6 +65,7 @@ class Evidence:
         kept = bundle.read(file)
         evidence = cls(kept.deployment, kept.stage, {}, origin=str(file))
         evidence.recorded = kept.recorded
+        evidence.unverified = kept.unverified
         for name, answers in kept.nodes.items():
             evidence._answers[name] = {}
             for answer in answers:
@@ -73,6 +79,7 @@ class Evidence:
             recorded=self.recorded,
             deployment=self.deployment,
             stage=self.stage,
+            unverified=self.unverified,
             nodes={name: answers.values() for name, answers in self._answers.items()},
         )
 

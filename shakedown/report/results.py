@@ -133,7 +133,7 @@ class CheckResult(Record):
 
 
 class Coverage(Record):
-    """Which of the known faults a run judged; every list holds ids, and every fault is in exactly one.
+    """Which of the known faults a run judged; every list of ids holds others, and every fault is in one.
 
     Attributes:
         checked: a check of the run spoke about it.
@@ -141,6 +141,7 @@ class Coverage(Record):
         at_launch: shows only while a launch goes on.
         nowhere: neither a check nor a log of a launch tells it from other faults.
         unjudged: it has a check, and the run says nothing: by the reason.
+        unverified: no faults: what the judged bundle shows whose form follows no public capture of such a machine.
     """
 
     checked: tuple[str, ...] = ()
@@ -148,6 +149,7 @@ class Coverage(Record):
     at_launch: tuple[str, ...] = ()
     nowhere: tuple[str, ...] = ()
     unjudged: dict[str, tuple[str, ...]] = {}
+    unverified: tuple[str, ...] = ()
 
     @property
     def judged(self) -> int:

@@ -179,10 +179,11 @@ def _metrics(results: RunResults) -> Iterator[Line]:
 
 def _coverage(results: RunResults) -> Iterator[Line]:
     said = coverage_text(results)
-    if said is not None:
+    if said:
         yield Line("")
         yield Line(f"coverage  {said[0]}", "heading")
-        yield Line(f"          {said[1]}")
+    for line in said[1:]:
+        yield Line(f"          {line}")
 
 
 def _remark(metric: MetricRecord) -> str:

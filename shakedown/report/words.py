@@ -174,11 +174,11 @@ def lasted(seconds: float) -> str:
     return f"{minutes} min {rest} s"
 
 
-def coverage_text(results: RunResults) -> tuple[str, str] | None:
-    """How many of the known faults the run judged, and what keeps it from the others; None where it judged none."""
+def coverage_text(results: RunResults) -> tuple[str, ...]:
+    """How many of the known faults the run judged, what keeps it from the others; nothing where it had none to judge."""
     coverage = results.coverage
     if coverage is None:
-        return None
+        return ()
     stages = " -> ".join(results.stages) or "none"
     judged = f"{len(coverage.checked)} checked here, {len(coverage.predicted)} predicted"
     rest = [(len(ids), why) for why, ids in coverage.unjudged.items()]
@@ -186,7 +186,12 @@ def coverage_text(results: RunResults) -> tuple[str, str] | None:
     rest += [(len(coverage.at_launch), "only visible at launch"), (len(coverage.nowhere), "in no check and no log")]
     parts = ", ".join(f"{count} {why}" for count, why in rest if count)
     head = f"{coverage.judged} of {coverage.faults} faults at stage {stages}: {judged}"
-    return head, f"not covered {coverage.faults - coverage.judged}" + (f": {parts}" if parts else "")
+    lines = [head, f"not covered {coverage.faults - coverage.judged}" + (f": {parts}" if parts else "")]
+    if coverage.unverified:
+        number = len(coverage.unverified)
+        outputs = "1 output" if number == 1 else f"{number} outputs"
+        lines.append(f"format unverified of {outputs} that were judged: no public capture of such a machine shows them")
+    return tuple(lines)
 
 
 def waiver_notes(results: RunResults) -> list[str]:

@@ -59,6 +59,13 @@ class Capture(BaseModel):
             raise ValueError("a capture is either an answer of a tool or a group of files, links and devices")
         return self
 
+    @property
+    def subject(self) -> str:
+        """What it shows: the command, or the paths."""
+        if self.tool:
+            return f"{self.tool} {self.arguments}".strip()
+        return ", ".join((*self.files, *self.links, *self.devices))
+
 
 def captures() -> tuple[Capture, ...]:
     """All captures, in the order of the files' names and of their lines."""
@@ -67,6 +74,11 @@ def captures() -> tuple[Capture, ...]:
         for file in sorted(FOLDER.glob("*.toml"))
         for capture in tomllib.loads(file.read_text(encoding="utf-8"))["capture"]
     )
+
+
+def unverified() -> tuple[str, ...]:
+    """What is shown without a public source, and why; the bundles hold it, so that whoever judges them reads it."""
+    return tuple(f"{capture.subject}: {capture.unverified}" for capture in captures() if capture.unverified)
 
 
 def of_node(name: str) -> tuple[Capture, ...]:
