@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from shakedown.engines.vllm.phases import PhaseName, RankState, starts_of
+from shakedown.engines.vllm.phases import PhaseName, PhaseReader, RankState, lines_of, starts_of
 
 LOGS = Path(__file__).parent / "logs"
 OTHER = "192.168.200.13"
@@ -65,3 +65,14 @@ def test_worker_without_ray_has_no_address() -> None:
 
 def test_other_processes_are_no_ranks() -> None:
     assert not ranks_of("(EngineCore pid=8) INFO 03-02 10:00:00 [x.py:1] GPU KV cache size: 12 tokens\n")
+
+
+@pytest.mark.parametrize("path", sorted(LOGS.glob("*.txt")), ids=lambda path: path.stem)
+def test_what_is_known_changes_only_with_lines_that_tell_something(path: Path) -> None:
+    reader, before = PhaseReader(), None
+    for place, line in enumerate(lines_of(path.read_bytes().decode())):
+        told = reader.feed(line, float(place))
+        after = reader.start
+        assert told or after == before, line
+        assert reader.count == len(reader.starts)
+        before = after

@@ -119,7 +119,7 @@ def _number(text: str) -> float | None:
     """With a unit of 1024: only bytes are scaled."""
     number, power = (text[:-1], _POWERS[text[-1]]) if text[-1] in _POWERS else (text, 0)
     try:
-        return float(number) * 1024**power
+        return float(number) * 1024.0**power
     except ValueError:
         return None
 

@@ -79,6 +79,11 @@ class PhaseReader:
         return tuple(building.built() for building in self._starts)
 
     @property
+    def count(self) -> int:
+        """Number of starts."""
+        return len(self._starts)
+
+    @property
     def start(self) -> Start | None:
         """The latest start, None before the first."""
         return self._starts[-1].built() if self._starts else None
@@ -119,8 +124,8 @@ class PhaseReader:
         start = self._start_of(said, phase, now, timed=at is not None)
         facts, since = start.facts, now - start.first
         start.facts = facts.learnt(said.message)
-        told = start.facts != facts
-        rank = _rank_of(start, said)
+        rank, known = _rank_of(start, said)
+        told = start.facts != facts or not known
         if phase is not None and (bar is None or said.stamp is not None):
             told |= start.track.enter(phase, since, ago)
             told |= rank is not None and rank.track.enter(phase, since, ago)
@@ -168,26 +173,27 @@ def _beginning(current: _Building | None, said: Said, phase: PhaseName | None) -
     return None
 
 
-def _rank_of(start: _Building, said: Said) -> _Rank | None:
-    """The rank that wrote a line, with what the line tells of which it is; None for other processes."""
+def _rank_of(start: _Building, said: Said) -> tuple[_Rank | None, bool]:
+    """The rank that wrote a line, None for other processes; and whether all that the line tells of it was known."""
     worker = said.worker
     if worker is None:
-        return None
+        return None, True
     key = f"pid={worker.pid}" + (f", ip={worker.ip}" if worker.ip else "")
+    known = key in start.ranks
     rank = start.ranks.setdefault(key, _Rank(worker))
-    if worker.name.startswith("Worker_") or not rank.worker.name:
+    before = rank.worker.name, rank.rank
+    if worker.name.startswith("Worker_"):
         rank.worker = worker
     if rank.rank is None and (told := _RANK.match(said.message) or _NUMBERED.match(worker.name)):
         rank.rank = int(next(group for group in told.groups() if group))
-    return rank
+    return rank, known and before == (rank.worker.name, rank.rank)
 
 
 def _draw(start: _Building, rank: _Rank | None, bar: Bar, since: float) -> bool:
     """Take in a bar: rank 0 draws them, but for counts in the background, which every rank writes."""
-    if bar.progress.background and rank is not None:
-        rank.track.draw(bar)
     if bar.progress.background:
-        return start.track.draw(bar)
+        own = rank is not None and rank.track.draw(bar)
+        return start.track.draw(bar) or own
     bar = _placed(bar, start.track)
     phase, told = bar.progress.phase, False
     moves = start.timed and phase is PhaseName.WEIGHTS and _moves(start, bar, since)
