@@ -134,7 +134,7 @@ def rewritten(file: Path, **fields: object) -> Path:
     [
         ({"deployment": "rack-7"}, "is of deployment rack-7, this is gb10: record one of this deployment"),
         ({"version": 2, "written_by": "9.0"}, "bundle version 2, written by shakedown 9.0; .* update it"),
-        ({"nodes": {"node-a": []}}, "holds nothing of node-b; it holds node-a"),
+        ({"nodes": {"node-a": []}}, "holds nothing of node-b: it is of gb10 and holds node-a"),
     ],
     ids=["deployment", "version", "nodes"],
 )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -198,11 +200,36 @@ def test_what_the_nodes_said_is_kept_on_request(replayed: tuple[str, Path]) -> N
     assert [kept.answers(node) for node in kept.nodes] == [original.answers(node) for node in original.nodes]
 
 
-def test_a_bundle_that_cannot_be_read_is_one_error(tmp_path: Path) -> None:
-    (tmp_path / "bad.json.gz").write_bytes(b"nothing")
+def cut(bundle: bytes) -> bytes:
+    return bundle[: len(bundle) // 2]
+
+
+def newer(bundle: bytes) -> bytes:
+    return gzip.compress(gzip.decompress(bundle).replace(b'"version": 1', b'"version": 2', 1))
+
+
+def other(bundle: bytes) -> bytes:
+    return gzip.compress(gzip.decompress(bundle).replace(b'"node-b":', b'"node-c":', 1))
+
+
+@pytest.mark.parametrize(
+    ("damaged", "message"),
+    [
+        (lambda bundle: b"nothing", "cannot be read as a bundle of evidence"),
+        (cut, "is cut off or damaged"),
+        (newer, "has bundle version 2, written by shakedown "),
+        (other, "holds nothing of node-b: it is of simulated and holds node-a, node-c"),
+    ],
+    ids=["none", "cut", "newer", "other nodes"],
+)
+def test_a_bundle_that_cannot_be_used_is_told_before_any_test(
+    damaged: Callable[[bytes], bytes], message: str, tmp_path: Path
+) -> None:
+    (tmp_path / "bad.json.gz").write_bytes(damaged(bundle_of(Stage.RAY).read_bytes()))
     text = run(tmp_path, "--replay=bad.json.gz")
-    assert text.count("bad.json.gz cannot be read as a bundle of evidence") >= 1
-    assert " passed" not in text
+    assert f"ERROR: --replay: bad.json.gz {message}" in text
+    assert "exit code 4" in text
+    assert "collected" not in text
 
 
 def test_a_bundle_that_cannot_be_written_is_no_success(tmp_path: Path) -> None:

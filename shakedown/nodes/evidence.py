@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 
-from shakedown.errors import EvidenceError, NodeUnreachableError, ShakedownError
+from shakedown.errors import BundleError, EvidenceError, NodeUnreachableError, ShakedownError
 from shakedown.inventory.model import Deployment
 from shakedown.nodes import bundle
 from shakedown.nodes.answer import Answer, Command, Place
@@ -70,6 +70,20 @@ class Evidence:
             evidence._answers[name] = {}
             for answer in answers:
                 evidence.record(name, answer.answer())
+        return evidence
+
+    @classmethod
+    def load_for(cls, file: Path, deployment: Deployment) -> Evidence:
+        """What a bundle holds, where it holds something of each node of a deployment.
+
+        Raises:
+            BundleError: it cannot be read, or lacks a node: it is of another deployment.
+        """
+        evidence = cls.load(file)
+        missing = [node.name for node in deployment.node if node.name not in evidence.nodes]
+        if missing:
+            holds = f"it is of {evidence.deployment} and holds {', '.join(evidence.nodes) or 'no node'}"
+            raise BundleError(f"{file} holds nothing of {', '.join(missing)}: {holds}")
         return evidence
 
     def save(self, file: Path) -> None:

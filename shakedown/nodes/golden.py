@@ -100,15 +100,12 @@ def load_golden(file: Path, deployment: Deployment) -> Evidence:
     Raises:
         BundleError: it cannot be read, or is of another deployment or other nodes.
     """
-    golden = Evidence.load(file)
+    golden = Evidence.load_for(file, deployment)
     if golden.deployment != deployment.name:
         raise BundleError(
             f"{file} is of deployment {golden.deployment}, this is {deployment.name}: "
             "record one of this deployment with --evidence"
         )
-    missing = [node.name for node in deployment.node if node.name not in golden.nodes]
-    if missing:
-        raise BundleError(f"{file} holds nothing of {', '.join(missing)}; it holds {', '.join(golden.nodes)}")
     return golden
 
 

@@ -175,7 +175,7 @@ def lasted(seconds: float) -> str:
 
 
 def coverage_text(results: RunResults) -> tuple[str, ...]:
-    """How many of the known faults the run judged, what keeps it from the others; nothing where it had none to judge."""
+    """How many of the known faults the run judged, and what keeps it from the others; nothing where none was asked."""
     coverage = results.coverage
     if coverage is None:
         return ()
