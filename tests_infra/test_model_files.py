@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from fixtures.claim import Claim
-from shakedown.engines.vllm.shell import parse_shell
 from shakedown.errors import EvidenceError
 from shakedown.inventory.model import Deployment
+from shakedown.nodes.start import DECLARED, commanded, start_of
 from shakedown.nodes.views.model_files import differing_files
 from shakedown.nodes.views.node import NodeViews
 
@@ -143,15 +143,15 @@ def test_engine_knows_the_quantisation(view: NodeViews, claim: Claim) -> None:
 
 
 @pytest.mark.check("MOD-07", stages=BEFORE_LAUNCH)
-def test_start_command_names_the_folder(deployment: Deployment, claim: Claim) -> None:
+def test_start_command_names_the_folder(pair: dict[str, NodeViews], deployment: Deployment, claim: Claim) -> None:
     """The declared start command serves a folder, and no name on the hub that would be downloaded."""
-    text = deployment.launch.serve if deployment.launch else None
-    command = parse_shell(text) if text else None
-    if command is None or command.model is None or "$" in command.model:
-        pytest.skip("no start command is declared (launch.serve) that names a model by itself")
+    start = start_of(pair[deployment.head.name], deployment)
+    model = start.command.model if start else None
+    if start is None or model is None or "$" in model:
+        pytest.skip(f"no start command is declared ({DECLARED}) that names a model by itself")
     claim(
-        command.model.startswith("/"),
-        found=f"launch.serve serves {command.model}",
+        model.startswith("/"),
+        found=f"{start.known_from} serves {model}",
         expected=f"{deployment.model.path}, which is on every node, so that nothing is downloaded",
     )
 
@@ -168,10 +168,13 @@ def test_compile_cache_can_be_used(view: NodeViews, claim: Claim) -> None:
 
 
 @pytest.mark.check("MOD-09", stages=ALWAYS)
-def test_loader_works_on_several_nodes(view: NodeViews, deployment: Deployment, claim: Claim) -> None:
-    """If fastsafetensors is declared, the installed engine does not take a rank's number for that of a GPU."""
-    if deployment.serve.load_format != "fastsafetensors":
-        pytest.skip("load_format is another")
+def test_loader_works_on_several_nodes(
+    view: NodeViews, pair: dict[str, NodeViews], deployment: Deployment, claim: Claim
+) -> None:
+    """If fastsafetensors loads the model, the installed engine does not take a rank's number for that of a GPU."""
+    started, known_from = commanded(pair[deployment.head.name], deployment)
+    if started.serve.load_format != "fastsafetensors":
+        pytest.skip(f"load_format is another, by {known_from}")
     by_rank = view.engine_files.files.fastsafetensors_by_global_rank
     if by_rank is None:
         raise EvidenceError("the loader of the installed engine was not found")

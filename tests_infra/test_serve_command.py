@@ -99,8 +99,8 @@ def test_parser_is_one_of_the_engines(
 ) -> None:
     """The parsers that the deployment file declares are registered by the installed release."""
     declared = deployment.serve.reasoning_parser if kind == "reasoning" else deployment.serve.tool_call_parser
-    text = deployment.launch.serve if deployment.launch and deployment.launch.serve else ""
-    if declared is None or PLUGINS[kind] in text.replace("_", "-"):
+    start = start_of(pair[deployment.head.name], deployment)
+    if declared is None or (start and PLUGINS[kind] in start.command.options):
         pytest.skip(f"no parser for {kind} is declared, or it comes from a plugin")
     known = pair[deployment.head.name].engine.parsers(kind)
     if known is None:

@@ -100,8 +100,8 @@ def test_the_servers_options_are_those_of_the_file(tmp_path: Path) -> None:
 def test_what_is_not_declared_is_left_to_the_engine(tmp_path: Path) -> None:
     argv = commands.server_argv(pair(tmp_path, "kv_cache_memory_gib = 1.5\n"))
     assert argv[argv.index("--kv-cache-memory-bytes") + 1] == str(3 * 2**29)
+    assert argv[argv.index("--gpu-memory-utilization") + 1] == "0.9"
     left_out = (
-        "--gpu-memory-utilization",
         "--kv-cache-dtype",
         "--max-num-seqs",
         "--enforce-eager",

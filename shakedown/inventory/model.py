@@ -135,7 +135,7 @@ class Serve(Section):
         base_url: where this machine reaches the server; no ``/v1``.
         port: what the server listens on, on the head; the port of ``base_url`` unless given.
         gpu_memory_utilization: share of each accelerator's memory; on CPU, of the machine's.
-        kv_cache_memory_gib: ``--kv-cache-memory-bytes`` of one rank in GiB; then the share above decides nothing.
+        kv_cache_memory_gib: ``--kv-cache-memory-bytes`` of one rank in GiB; a GPU's share above must be free even so.
         kv_cache_dtype, load_format, enforce_eager: as given to the engine.
         max_num_seqs, max_num_batched_tokens: as given to the engine; None where its own defaults stand.
         thinking_switch: argument of the chat template that turns thinking on and off; ``none`` where there is none:

@@ -16,6 +16,7 @@ from shakedown.engines.vllm import environment as vllm
 from shakedown.errors import LaunchError
 from shakedown.inventory.model import Deployment, Node
 from shakedown.nodes.answer import Place
+from shakedown.units import GIB
 
 MONITOR_PERIOD = "RAY_memory_monitor_refresh_ms"
 MONITOR_THRESHOLD = "RAY_memory_usage_threshold"
@@ -89,12 +90,8 @@ def serve(deployment: Deployment, environment: Mapping[str, str] = os.environ) -
 def server_argv(deployment: Deployment) -> list[str]:
     """The API server's command line, as the deployment file has it."""
     of = deployment.serve
-    memory = (
-        ["--gpu-memory-utilization", f"{of.gpu_memory_utilization:g}"]
-        if of.kv_cache_memory_gib is None
-        else ["--kv-cache-memory-bytes", str(round(of.kv_cache_memory_gib * 2**30))]
-    )
     optional: dict[str, object | None] = {
+        "--kv-cache-memory-bytes": of.kv_cache_memory_gib and round(of.kv_cache_memory_gib * GIB),
         "--kv-cache-dtype": _unless_auto(of.kv_cache_dtype),
         "--load-format": _unless_auto(of.load_format),
         "--max-num-seqs": of.max_num_seqs,
@@ -108,7 +105,8 @@ def server_argv(deployment: Deployment) -> list[str]:
         *("--host", "0.0.0.0", "--port", str(of.port)),  # noqa: S104 - clients are on other machines
         *("--distributed-executor-backend", of.executor, "--tensor-parallel-size", str(of.tensor_parallel)),
         *("--pipeline-parallel-size", str(of.pipeline_parallel)),
-        *("--max-model-len", str(deployment.model.max_model_len), *memory),
+        *("--max-model-len", str(deployment.model.max_model_len)),
+        *("--gpu-memory-utilization", f"{of.gpu_memory_utilization:g}"),  # looked for beside a given KV cache, too
         *(text for name, value in optional.items() if value is not None for text in (name, str(value))),
         *(["--enforce-eager"] if of.enforce_eager else []),
         *(["--enable-auto-tool-choice"] if of.tool_call_parser else []),

@@ -336,15 +336,15 @@ def _size(asked: Settings) -> str:
 def _advice(budget: Budget) -> str:
     if budget.fits:
         return f"to spare: {gib(budget.low_water - budget.least_left)} at the worst moment"
-    alone = "if nothing else ran on this node, which holds " + gib(budget.held)
+    alone = f"if nothing else ran on this node: others hold {gib(budget.held)}"
     if budget.idle.fits:
-        return f"would fit: as it is, {alone}"
+        return f"would fit: as it is {alone}"
     smaller = _smaller(budget)
     if smaller is not None:
         return f"would fit: {smaller}"
     smaller = _smaller(budget.idle)
     if smaller is not None:
-        return f"would fit: {smaller}, {alone}"
+        return f"would fit: {smaller} {alone}"
     return "would fit: nothing at this length; a shorter max_model_len, more nodes or a smaller model"
 
 
