@@ -76,7 +76,10 @@ class Told:
 
     def wait(self, kind: type[One], what: Callable[[One], bool] = lambda _: True, timeout_s: float = 20) -> One:
         """The first of a kind that is so, as soon as it comes."""
-        eventually(lambda: any(map(what, self.all(kind))), f"no such {kind.__name__} in {self.events}", timeout_s)
+        try:
+            eventually(lambda: any(map(what, self.all(kind))), f"such a {kind.__name__}", timeout_s)
+        except AssertionError as error:
+            raise AssertionError(f"{error}; told: {self.events}") from None
         return next(event for event in self.all(kind) if what(event))
 
     def wait_line(self, text: str, timeout_s: float = 20) -> Logged:
@@ -86,12 +89,15 @@ class Told:
 
 @contextlib.contextmanager
 def following(
-    transport: Transport, words: Sequence[str] = (), container: str | None = None, **order: Any
+    transport: Transport,
+    words: Sequence[str] = (),
+    pythons: tuple[str, ...] = (PYTHON, "python3"),
+    **order: Any,
 ) -> Iterator[Told]:
     """A follower at work; all has ended behind it."""
     told = Told()
     stopped = threading.Event()
-    place = Place("node", transport, (PYTHON, "python3"), container, runs_engine=True, order={**NOTHING, **order})
+    place = Place("node", transport, pythons, None, runs_engine=True, order={**NOTHING, **order})
     thread = FollowerThread(place, words, Zone(), told.queue.put, stopped)
     thread.start()
     try:

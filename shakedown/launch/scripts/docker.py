@@ -37,6 +37,7 @@ class Container:
         self._state: Lines | None = None
         self._events_at = self._state_at = 0.0
         self._told: str | None = None
+        self._whys: dict[str, str | None] = {}
 
     def poll(self, now: float) -> bool:
         """Send what has happened since."""
@@ -89,6 +90,7 @@ class Container:
         said = next((line for line in lines if line.startswith("{")), None)
         if said is None:
             self.running = False
+            self._told = None
             self._tell("docker inspect", " ".join(lines).strip() or "docker inspect said nothing")
             return
         told = json.loads(said)
@@ -106,9 +108,9 @@ class Container:
         )
 
     def _tell(self, program: str, why: str | None) -> None:
-        self._channel.send("open", s=STREAM, f=f"{program} {self.name}", why=why)
-        if why:
-            self._told = None
+        if self._whys.get(program, "") != why:
+            self._whys[program] = why
+            self._channel.send("open", s=STREAM, f=f"{program} {self.name}", why=why)
 
 
 def _started(argv: Sequence[str]) -> Lines | None:

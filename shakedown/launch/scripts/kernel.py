@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import time
 from typing import Any
 
@@ -91,12 +90,12 @@ class Kernel:
 
     def _start_journal(self, now: float) -> None:
         self._again_at = now + AGAIN_S
-        if not shutil.which("journalctl"):
-            self._tell(DEVICE, f"{self._why}; and there is no journalctl")
-            return
         since = [f"--since=@{self._position['at']:.6f}"] if "at" in self._position else [f"--lines={LAST}"]
-        self._journal = Lines([*JOURNAL.split(), "--output=short-unix", "--no-pager", *since])
-        self._tell(JOURNAL, None)
+        try:
+            self._journal = Lines([*JOURNAL.split(), "--output=short-unix", "--no-pager", *since])
+            self._tell(JOURNAL, None)
+        except OSError as error:
+            self._tell(JOURNAL, f"{self._why}; and the journal: {error.strerror}")
 
     def _read_journal(self, journal: Lines, now: float) -> None:
         rows = []

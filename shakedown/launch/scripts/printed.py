@@ -58,7 +58,7 @@ class Printed:
         self._waiting += data
         if data:
             self._heard = now
-        settled = self._child.ended or (not data and now - self._heard > SETTLE_S)
+        settled = self._child.ended or self._reaches_now() or (not data and now - self._heard > SETTLE_S)
         if self._sifts and not settled and len(self._waiting) < SIFTED_AT_ONCE:
             return bool(data)  # a backlog is sifted in large pieces
         if self._sifts:
@@ -92,6 +92,12 @@ class Printed:
         self._send(self._waiting)
         self._child = None
         self._waiting = b""
+
+    def _reaches_now(self) -> bool:
+        """Whether the last line that waits was printed since this follower began."""
+        last = self._waiting[self._waiting.rfind(b"\n", 0, -1) + 1 :][:40] if self._sifts else b""
+        at = seconds(last.decode(errors="replace").partition(" ")[0])
+        return at is not None and at >= self._began
 
     def _take(self, end: int) -> bytes:
         """Whole lines among the first bytes that wait."""
