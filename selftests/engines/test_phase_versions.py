@@ -115,6 +115,11 @@ def test_every_line_that_means_something_holds_a_word(path: Path) -> None:
 
 
 LATER = {
+    "Started a local Ray instance. View the dashboard at http://127.0.0.1:8265": PhaseName.RAY,
+    "Compile and warming up model for size 8192": PhaseName.WARMUP,
+    "Warming up FlashInfer attention.": PhaseName.WARMUP,
+    "Warming up Qwen GDN Triton kernels for model_type=qwen3_next.": PhaseName.WARMUP,
+    "Warming up model for the compilation...": PhaseName.WARMUP,
     "Starting to load model /m...": PhaseName.WEIGHTS,
     "Using cache directory: /c for vLLM's torch.compile": PhaseName.COMPILE,
     "[eagle_head] Using cache directory: /c for vLLM's torch.compile": PhaseName.COMPILE,
@@ -129,6 +134,22 @@ LATER = {
     "Starting vLLM server on unix:/tmp/s": PhaseName.API,
     "Starting vLLM API server 0 on http://0.0.0.0:8000": PhaseName.API,
 }  # fmt: skip
+
+
+def test_banner_without_the_logo_tells_version_and_model() -> None:
+    (start,) = starts_of("INFO 03-02 10:00:00 [x.py:1] vLLM server version 0.33.0, serving model /models/qwen\n")
+    assert start.beginning is Beginning.SERVER
+    assert (start.facts.version, start.facts.model) == ("0.33.0", "/models/qwen")
+
+
+def test_kernels_tuned_while_memory_is_profiled_are_not_the_warm_up() -> None:
+    head = "(Worker_TP0 pid=9) INFO 03-02 10:00:0{} [x.py:1] "
+    messages = ("Model loading took 5.0 GiB memory and 9.0 seconds", "Warming up FlashInfer attention.")
+    log = "\n".join(head.format(place) + message for place, message in enumerate(messages))
+    (start,) = starts_of(log)
+    assert [phase.name for phase in start.phases] == [PhaseName.PROFILE]
+    (later,) = starts_of(f"{log}\n{head.format(3)}Available KV cache memory: 2.0 GiB")
+    assert [phase.name for phase in later.phases] == [PhaseName.PROFILE, PhaseName.KV_CACHE]
 
 
 @pytest.mark.parametrize("message", LATER)

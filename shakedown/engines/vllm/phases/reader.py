@@ -126,9 +126,10 @@ class PhaseReader:
         start.facts = facts.learnt(said.message)
         rank, known = _rank_of(start, said)
         told = start.facts != facts or not known
-        if phase is not None and (bar is None or said.stamp is not None):
-            told |= start.track.enter(phase, since, ago)
-            told |= rank is not None and rank.track.enter(phase, since, ago)
+        entered = _placed(phase, start.track) if phase and (bar is None or said.stamp is not None) else None
+        if entered is not None:
+            told |= start.track.enter(entered, since, ago)
+            told |= rank is not None and rank.track.enter(entered, since, ago)
         if bar is not None:
             told |= _draw(start, rank, bar, since)
         return told
@@ -194,8 +195,8 @@ def _draw(start: _Building, rank: _Rank | None, bar: Bar, since: float) -> bool:
     if bar.progress.background:
         own = rank is not None and rank.track.draw(bar)
         return start.track.draw(bar) or own
-    bar = _placed(bar, start.track)
-    phase, told = bar.progress.phase, False
+    phase, told = _placed(bar.progress.phase, start.track) or bar.progress.phase, False
+    bar = replace(bar, progress=replace(bar.progress, phase=phase))
     moves = start.timed and phase is PhaseName.WEIGHTS and _moves(start, bar, since)
     if moves or not start.track.marks or start.track.order >= NOT_BEFORE[phase].order:
         told = start.track.enter(phase, since, bar.elapsed_s if moves else 0.0)
@@ -203,12 +204,15 @@ def _draw(start: _Building, rank: _Rank | None, bar: Bar, since: float) -> bool:
     return start.track.draw(bar) or told
 
 
-def _placed(bar: Bar, track: Track) -> Bar:
-    """A bar of graphs is one of their estimate while the KV cache has no size."""
-    graphs = bar.progress.phase is PhaseName.GRAPHS
-    if not graphs or not NOT_BEFORE[PhaseName.GRAPH_MEMORY].order <= track.order < PhaseName.KV_CACHE.order:
-        return bar
-    return replace(bar, progress=replace(bar.progress, phase=PhaseName.GRAPH_MEMORY))
+def _placed(phase: PhaseName, track: Track) -> PhaseName | None:
+    """The phase that a line or bar tells of, by where the start is; None if it begins none there.
+
+    While the KV cache has no size, graphs are captured to measure them, and kernels are tuned by the way.
+    """
+    measured = PhaseName.MODEL.order <= track.order < PhaseName.KV_CACHE.order
+    if not measured or phase not in (PhaseName.GRAPHS, PhaseName.WARMUP):
+        return phase
+    return PhaseName.GRAPH_MEMORY if phase is PhaseName.GRAPHS else None
 
 
 def _moves(start: _Building, bar: Bar, since: float) -> bool:
