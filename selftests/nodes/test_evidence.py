@@ -69,10 +69,9 @@ def test_a_command_that_prints_without_end_is_cut_off_and_its_beginning_kept(
     answer = evidence.ask("a", ENDLESS)
     assert (answer.exit_code, len(answer.stdout), answer.text[:8]) == (CUT_OFF, 1000, "begun\ny\n")
     assert evidence.ask("a", ECHO).text == "one\n"
-    assert (
-        ENDLESS.unfinished("a", answer.exit_code)
-        == "`echo begun; yes` on a printed more than 1000 bytes and was cut off"
-    )
+    unfinished = ENDLESS.unfinished("a", answer.exit_code)
+    assert unfinished is not None
+    assert unfinished.why == "`echo begun; yes` on a printed more than 1000 bytes and was cut off"
     evidence.save(tmp_path / "kept.json.gz")
     assert Evidence.load(tmp_path / "kept.json.gz").ask("a", ENDLESS) == answer
 

@@ -79,19 +79,19 @@ def test_what_could_not_be_judged_blocks_in_one_group_and_stands_in_one_line_whe
     )
     assert text(run(*tests, exit_status=1)).partition("in 3.2 s\n")[2] == (
         """
-NOT JUDGED, which blocks: RAY-02, ENV-01 on spark-b
+BLOCKER not judged  RAY-02, ENV-01 on spark-b
   why       the environment of raylet 812 may not be read
             another reason
   to judge  set `sudo = true` for the node
 
-NOT JUDGED, which blocks: MOD-01 on spark-b
+BLOCKER not judged  MOD-01 on spark-b
   why       `df` did not end within 10 s
 
-not judged: RAY-09, PLT-06 on spark-a, spark-b: set `sudo = true` for the node
+not judged  RAY-09, PLT-06 on spark-a, spark-b: set `sudo = true` for the node
 
-not judged: PLT-08 on spark-b: no answer
+not judged  PLT-08 on spark-b: no answer
 
-not judged: NET-07 on spark-b: set `sudo = true` for the node (waived until the move)"""
+not judged  NET-07 on spark-b: set `sudo = true` for the node (waived until the move)"""
     )
 
 

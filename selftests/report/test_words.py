@@ -56,10 +56,10 @@ def test_acceptance_says_how_much_it_rests_on(passed: int, skipped: int, words: 
     ("kinds", "words"),
     [
         ("f", "1 claim does not hold"),
-        ("ffu", "2 claims do not hold, 1 could not be judged"),
-        ("u", "1 could not be judged"),
+        ("ffu", "2 claims do not hold, 1 claim could not be judged"),
+        ("u", "1 claim could not be judged"),
         ("b", "1 test broke"),
-        ("fub", "1 claim does not hold, 1 could not be judged, 1 test broke"),
+        ("fub", "1 claim does not hold, 1 claim could not be judged, 1 test broke"),
     ],
 )
 def test_refusal_tells_what_was_found_from_what_is_unknown_and_what_broke(kinds: str, words: str) -> None:

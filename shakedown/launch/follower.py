@@ -89,7 +89,7 @@ class FollowerThread(threading.Thread):
 
     def _reason(self, code: int, said: str) -> str:
         if self._place.container and (down := container.down(said, self._place.container, self._place.node)):
-            return down
+            return str(down)
         return f"{said or 'the connection ended without a word'} (exit code {code}){advice(said)}"
 
     def _tell(self, why: str, offset_s: float | None = None) -> None:

@@ -8,6 +8,9 @@ AS_ROOT = "set `sudo = true` for the node"
 """What makes readable what belongs to root or to another user; see docs/attaching.md."""
 
 _MISSING = re.compile(r"(?:^|[\s:])([\w.+-]+): (?:command )?not found\s*$", re.MULTILINE)
+_PACKAGES = {"ip": "iproute2", "ss": "iproute2", "ping": "iputils-ping"}
+"""Of Debian and Ubuntu, where it has another name than the tool."""
+
 _FORBIDDEN = re.compile(r"permission denied|operation not permitted|must be root|are you root", re.IGNORECASE)
 
 _ADVICE: tuple[tuple[str, str], ...] = (
@@ -65,5 +68,6 @@ def to_read(said: str) -> str:
     """
     missing = _MISSING.search(said)
     if missing:
-        return f"install {missing[1]} there"
+        tool = missing[1]
+        return f"install {tool} there" + (f": package {_PACKAGES[tool]}" if tool in _PACKAGES else "")
     return AS_ROOT if _FORBIDDEN.search(said) else ""

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from importlib import resources
 
+from shakedown.errors import EvidenceError
+
 TIMED_OUT = 124
 """Exit code of ``timeout`` when the command ran past its limit."""
 
@@ -15,6 +17,9 @@ CUT_OFF = 256
 
 MOST_BYTES = 16 * 1024 * 1024
 """What a command may print: a thousand times the longest answer of the recorded pairs. Ours."""
+
+
+LONGEST_NAME = 80
 
 
 class Place(StrEnum):
@@ -50,12 +55,24 @@ class Command:
         if not self.key:
             object.__setattr__(self, "key", self.text)
 
-    def unfinished(self, node: str, exit_code: int) -> str | None:
-        """Why what was answered is no answer, where the command was not let run to its end."""
+    @property
+    def name(self) -> str:
+        """The key as a message has it: one line, not too long."""
+        line = self.key.splitlines()[0]
+        return line if len(line) <= LONGEST_NAME else f"{line[:LONGEST_NAME]}..."
+
+    def unfinished(self, node: str, exit_code: int) -> EvidenceError | None:
+        """What was answered is no answer, where the command was not let run to its end."""
         if exit_code == TIMED_OUT:
-            return f"`{self.key}` on {node} did not end within {self.limit_s} s"
+            return EvidenceError(
+                f"`{self.name}` on {node} did not end within {self.limit_s} s",
+                f"see there where `{self.name}` hangs: a dead mount, a driver that does not answer, a machine too busy",
+            )
         if exit_code == CUT_OFF:
-            return f"`{self.key}` on {node} printed more than {self.most_bytes} bytes and was cut off"
+            return EvidenceError(
+                f"`{self.name}` on {node} printed more than {self.most_bytes} bytes and was cut off",
+                f"see there what `{self.name}` prints without end",
+            )
         return None
 
 

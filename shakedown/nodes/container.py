@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from shakedown.errors import EvidenceError
+
 _STATES: tuple[tuple[str, str], ...] = (
     (r"No such container", "`docker ps -a` there lists the containers that there are; [container] names another"),
     (r"container \S+ is paused", "`docker unpause {container}` there"),
@@ -12,7 +14,7 @@ _STATES: tuple[tuple[str, str], ...] = (
 )
 
 
-def down(complaint: str, container: str, node: str) -> str | None:
+def down(complaint: str, container: str, node: str) -> EvidenceError | None:
     """Why nothing can be asked in a container, and what to do; None if ``complaint`` is about something else.
 
     Args:
@@ -23,5 +25,7 @@ def down(complaint: str, container: str, node: str) -> str | None:
     for pattern, remedy in _STATES:
         if re.search(pattern, complaint, re.IGNORECASE):
             said = complaint.strip().splitlines()[-1]
-            return f"container {container} does not run on {node} ({said}): {remedy.format(container=container)}"
+            return EvidenceError(
+                f"container {container} does not run on {node} ({said})", remedy.format(container=container)
+            )
     return None

@@ -147,7 +147,7 @@ class Evidence:
         if node not in self._reaches:
             raise EvidenceError(
                 f"{self._origin}, recorded at stage {self.stage}, holds no answer of {node} ({command.place}) "
-                f"to `{command.key}`",
+                f"to `{command.name}`",
                 "record it again with --evidence and this version of shakedown",
             )
         self.declare([command])

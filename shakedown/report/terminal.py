@@ -62,11 +62,14 @@ def label_line(results: RunResults) -> Line | None:
 
 def _summary(results: RunResults) -> Iterator[Line]:
     yield from _verdict(results)
-    silent = unread(results)
-    for trouble in troubles(results):
-        yield from _trouble(trouble)
-    for group in silent:
-        yield from _unread(group)
+    found, silent = troubles(results), unread(results)
+    for blocks in (True, False):
+        for trouble in found:
+            if trouble.blocks is blocks:
+                yield from _trouble(trouble)
+        for group in silent:
+            if group.blocks is blocks:
+                yield from _unread(group)
     yield from _waivers(results)
     yield from _broken(results)
     yield from _skipped(results)
@@ -115,10 +118,10 @@ def _unread(group: Unread) -> Iterator[Line]:
     if not group.blocks:
         waived = f" (waived {group.waived})" if group.waived else ""
         yield Line("")
-        yield Line(f"not judged: {which}: {group.remedy or '; '.join(group.reasons)}{waived}", "warn")
+        yield Line(f"not judged  {which}: {group.remedy or '; '.join(group.reasons)}{waived}", "warn")
         return
     yield Line("")
-    yield Line(f"NOT JUDGED, which blocks: {which}", "bad")
+    yield Line(f"BLOCKER not judged  {which}", "bad")
     more = len(group.reasons) - MOST_REASONS
     reasons = [*group.reasons[:MOST_REASONS], *([f"and {more} more, see the report"] if more > 0 else [])]
     yield from _part("why", "\n".join(reasons))

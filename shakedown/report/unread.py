@@ -13,7 +13,7 @@ class Unread:
 
     Attributes:
         ids: of the checks, each once, in the order they were met.
-        nodes: where, likewise.
+        nodes: where, likewise; the whole deployment where none is named.
         reasons: what could not be read, likewise.
         remedy: what would make it readable; empty where nothing is known to.
         blocks: whether they failed the run.
@@ -48,7 +48,7 @@ def unread(results: RunResults) -> list[Unread]:
 def _group(findings: list[FindingRecord], blocks: bool, waived: str) -> Unread:
     return Unread(
         ids=tuple(dict.fromkeys(finding.id for finding in findings)),
-        nodes=tuple(dict.fromkeys(finding.node or "the whole deployment" for finding in findings)),
+        nodes=tuple(dict.fromkeys(finding.node for finding in findings if finding.node)) or ("the whole deployment",),
         reasons=tuple(dict.fromkeys(finding.found for finding in findings)),
         remedy=findings[0].remedy,
         blocks=blocks,

@@ -133,7 +133,7 @@ def _refusal(results: RunResults) -> str:
     broke = len(broken(results))
     parts = [
         f"{wrong} {'claim does' if wrong == 1 else 'claims do'} not hold" if wrong else "",
-        f"{unknown} could not be judged" if unknown else "",
+        f"{unknown} {'claim' if unknown == 1 else 'claims'} could not be judged" if unknown else "",
         f"{broke} {'test' if broke == 1 else 'tests'} broke" if broke else "",
     ]
     return ", ".join(filter(None, parts))

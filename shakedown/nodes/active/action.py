@@ -53,13 +53,13 @@ def act(deployment: Deployment, evidence: Evidence, wanted: Mapping[str, Command
 def _printed(deployment: Deployment, node: str, command: Command, answer: Answer) -> Any:
     unfinished = command.unfinished(node, answer.exit_code)
     if unfinished:
-        raise EvidenceError(unfinished)
+        raise unfinished
     if deployment.container and answer.exit_code:
         why = container.down(answer.stderr.decode(errors="replace"), deployment.container.name, node)
         if why:
-            raise EvidenceError(why)
+            raise why
     try:
         return json.loads(answer.text)
     except ValueError:
         said = answer.complaint or "nothing"
-        raise EvidenceError(f"`{command.key}` on {node} ended with exit code {answer.exit_code}: {said}") from None
+        raise EvidenceError(f"`{command.name}` on {node} ended with exit code {answer.exit_code}: {said}") from None

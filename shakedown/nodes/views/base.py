@@ -45,12 +45,12 @@ class View(ABC):
         result = self._hosts[command.place].run(command.text)
         unfinished = command.unfinished(self._node.name, result.rc)
         if unfinished:
-            raise EvidenceError(unfinished)
+            raise unfinished
         declared = self._deployment.container
         if result.rc != 0 and declared and command.place is Place.ENGINE:
             why = container.down(result.stderr, declared.name, self._node.name)
             if why:
-                raise EvidenceError(why)
+                raise why
         return result
 
     def _text(self, command: Command) -> str:
@@ -63,7 +63,8 @@ class View(ABC):
         if result.rc != 0:
             said = (result.stderr.strip() or result.stdout.strip() or "nothing").splitlines()[-1]
             raise EvidenceError(
-                f"`{command.key}` on {self._node.name} ended with exit code {result.rc}: {said}", to_read(result.stderr)
+                f"`{command.name}` on {self._node.name} ended with exit code {result.rc}: {said}",
+                to_read(result.stderr),
             )
         return str(result.stdout)
 
@@ -77,4 +78,4 @@ class View(ABC):
         try:
             return json.loads(text)
         except ValueError as error:
-            raise EvidenceError(f"`{command.key}` on {self._node.name} printed no JSON: {text[:80]!r}") from error
+            raise EvidenceError(f"`{command.name}` on {self._node.name} printed no JSON: {text[:80]!r}") from error
