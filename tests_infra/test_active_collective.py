@@ -18,7 +18,7 @@ from shakedown.outcomes import Metric
 pytestmark = pytest.mark.infra
 
 BEFORE_SERVING = ("hosts", "ray")
-BEHIND = ("NET-01", "NET-05", "NET-06", "RAY-09", "RAY-11")
+BEHIND = ("NET-01", "NET-05", "NET-06", "NET-07", "RAY-09", "RAY-11")
 
 Group = Callable[..., tuple[Rank, ...]]
 

@@ -30,6 +30,27 @@ table ip filter {
 """
 
 
+FIREWALLD = """\
+table inet firewalld {
+\tchain filter_INPUT {
+\t\ttype filter hook input priority filter + 10; policy accept;
+\t\tct state { established, related } accept
+\t\tiifname "lo" accept
+\t\tct state invalid drop
+\t\tjump filter_INPUT_ZONES
+\t\treject with icmpx admin-prohibited
+\t}
+\tchain filter_INPUT_ZONES {
+\t\tgoto filter_IN_public
+\t}
+\tchain filter_IN_public {
+\t\ttcp dport 22 accept
+\t\tmeta l4proto { icmp, ipv6-icmp } accept
+\t}
+}
+"""
+
+
 def twin_on_two_lanes(evidence: Evidence) -> None:
     """An old firmware gives the second half two lanes (DeepSeek-v4-Flash-Vision-Exp-DSpark pull request 35)."""
     in_text(evidence, WORKER, ADAPTERS, rf"(?<=^{TWIN_NIC}/device/current_link_width:)4", "2")
@@ -69,6 +90,11 @@ def route_by_vpn(evidence: Evidence) -> None:
 def firewall_with_one_port(evidence: Evidence) -> None:
     """ufw is on, and only Ray's own port was opened."""
     evidence.change(WORKER, "rules of the firewall", lambda _: ONE_PORT_OPEN)
+
+
+def firewalld_with_its_default_zone(evidence: Evidence) -> None:
+    """firewalld is on, and nobody gave the fabric NIC to a zone that trusts it: pings pass, connections do not."""
+    evidence.change(WORKER, "rules of the firewall", lambda _: FIREWALLD)
 
 
 def second_half_gone(evidence: Evidence) -> None:
@@ -189,6 +215,7 @@ FAULTS: tuple[Fault, ...] = (
     _fault("one-subnet-for-twins", "NET-04", "hosts", one_subnet_for_twins),
     _fault("route-by-vpn", "NET-16", "hosts", route_by_vpn),
     _fault("firewall-with-one-port", "RAY-09", "hosts", firewall_with_one_port),
+    _fault("firewalld-with-its-default-zone", "RAY-09", "hosts", firewalld_with_its_default_zone),
     _fault("second-half-gone", "NET-20", "hosts", second_half_gone, NET_10="the active devices differ between nodes"),
     _fault("twins-without-address", "NET-03", "hosts", twins_without_address),
     _fault(

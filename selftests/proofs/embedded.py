@@ -15,13 +15,7 @@ def real(name: str, stage: str, check: str, companions: Mapping[str, str] | None
 FAULTS: tuple[Fault, ...] = (
     real("fabric-nic-down", "hosts", "NET-01"),
     real("mtu-mismatch", "hosts", "NET-07"),
-    real(
-        "full-packets-dropped",
-        "hosts",
-        "NET-07",
-        {"RAY-09": "the rule that drops them stands in the firewall"},
-        tier=1,
-    ),
+    real("full-packets-dropped", "hosts", "NET-07", tier=1),
     real("ports-blocked", "hosts", "RAY-09", tier=1),
     real("link-slow", "hosts", "NET-02", tier=2),
     real("shard-truncated", "hosts", "MOD-01"),
