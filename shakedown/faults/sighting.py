@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from shakedown.faults.lines import LogLine
@@ -36,7 +36,7 @@ class Sighting:
     line: LogLine
     kind: Kind | Literal["unknown"]
     node: str | None
-    seen: float
+    seen: float = field(compare=False)
     match: Match | None = None
 
     @property
