@@ -99,14 +99,14 @@ def project(folder: Path, tests: str) -> Path:
     return folder
 
 
-def start(folder: Path, *options: str, deployment: Path = REAL) -> subprocess.Popen[str]:
-    """Begin a run in the folder."""
+def start(folder: Path, *options: str, deployment: Path = REAL, key: str = "the-key-itself") -> subprocess.Popen[str]:
+    """Begin a run in the folder, with that key of the server."""
     environment = {key: value for key, value in os.environ.items() if key not in ("CI", "SHAKEDOWN_DEPLOYMENT")}
     environment |= {"PYTHONPATH": f"{ROOT}{os.pathsep}{os.environ.get('PYTHONPATH', '')}", "COLUMNS": "120"}
     return subprocess.Popen(
         [sys.executable, "-m", "pytest", f"--deployment={deployment}", *options],
         cwd=folder,
-        env=environment | {"SHAKEDOWN_TEST_KEY": "the-key-itself"},
+        env=environment | {"SHAKEDOWN_TEST_KEY": key},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from selftests.report.runs import Ran, ended, project, start
@@ -221,3 +223,33 @@ def test_terminal_tells_each_finding_once_and_without_traceback(ran: Ran) -> Non
 def test_letter_of_a_finding_is_its_own(ran: Ran) -> None:
     progress = next(line for line in ran.text.splitlines() if line.startswith("test_it.py "))
     assert progress.split()[1] == ".F.swxXFE.Es."
+
+
+UNREACHABLE = """
+from shakedown.errors import NodeUnreachableError
+pytestmark = pytest.mark.infra
+
+@pytest.fixture
+def nodes():
+    raise NodeUnreachableError("node-b does not answer\\nis it up?")
+
+@pytest.mark.check("NET-01", stages=("ray",))
+def test_first(nodes, claim): claim(True, found="", expected="")
+"""
+
+
+def test_what_was_written_for_the_operator_is_told_once_and_without_a_traceback(tmp_path: Path) -> None:
+    ran = ended(start(project(tmp_path, UNREACHABLE)), tmp_path)
+    assert ran.test("test_first").reason == "node-b does not answer\nis it up?"
+    assert "REFUSED: nothing was judged: node-b does not answer" in ran.text
+    assert ran.text.count("is it up?") == 1
+    assert "NodeUnreachableError" not in ran.text
+
+
+def test_a_key_that_is_a_letter_blots_no_words(tmp_path: Path) -> None:
+    """A server that wants any key at all is given `x` or the like."""
+    ran = ended(start(project(tmp_path, TESTS), "-k", "test_nic", key="e"), tmp_path)
+    finding = ran.test("test_nic[node-b]").finding
+    assert finding is not None
+    assert finding.expected == "operstate up"
+    assert "[redacted]" not in ran.text

@@ -72,6 +72,14 @@ def test_refusal_tells_what_was_found_from_what_is_unknown_and_what_broke(kinds:
     assert sentence(run(*failed, a_test("p", Outcome.PASSED), exit_status=1)) == words
 
 
+def test_refusal_says_why_where_nothing_was_judged() -> None:
+    tests = (
+        a_test("e", Outcome.ERROR, reason="declared, but not reachable: spark-b\nspark-b: no route"),
+        a_test("s", Outcome.SKIPPED, reason="no deployment"),
+    )
+    assert sentence(run(*tests, exit_status=1)) == "nothing was judged: declared, but not reachable: spark-b"
+
+
 def test_acceptance_counts_what_could_not_be_read_as_not_judged() -> None:
     tests = (a_test("p", Outcome.PASSED), a_test("u", Outcome.FINDING, finding=unreadable(severity=Severity.WARNING)))
     assert sentence(run(*tests)) == "no blocker was found (1 claim held, 1 was not judged)"

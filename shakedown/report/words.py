@@ -127,14 +127,16 @@ def sentence(results: RunResults) -> str:
 
 def _refusal(results: RunResults) -> str:
     """What failed the run: what was found, what could not be judged, and what broke are three different things."""
+    broke = broken(results)
+    if broke and not any(test.finding or test.outcome is Outcome.PASSED for test in results.tests):
+        return f"nothing was judged: {broke[0].reason.splitlines()[0]}" if broke[0].reason else "nothing was judged"
     failed = results.of_outcome(Outcome.FAILED, Outcome.ERROR)
     wrong = sum(test.finding is not None and test.finding.judged for test in failed)
     unknown = sum(test.finding is not None and not test.finding.judged for test in failed)
-    broke = len(broken(results))
     parts = [
         f"{wrong} {'claim does' if wrong == 1 else 'claims do'} not hold" if wrong else "",
         f"{unknown} {'claim' if unknown == 1 else 'claims'} could not be judged" if unknown else "",
-        f"{broke} {'test' if broke == 1 else 'tests'} broke" if broke else "",
+        f"{len(broke)} {'test' if len(broke) == 1 else 'tests'} broke" if broke else "",
     ]
     return ", ".join(filter(None, parts))
 
