@@ -1,0 +1,77 @@
+"""Which processes of a launch live on one node: what ended, what was replaced, what is stopped."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from shakedown.launch.events import Processes
+
+MATTERS = ("server", "engine", "worker", "raylet", "gcs")
+"""Kinds without which a launch cannot become ready."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A kind of process of which none is left, or a server that gave way to another.
+
+    Attributes:
+        node: where.
+        kind: see `MATTERS`.
+        pids: those that are gone.
+        at: when that was seen.
+        by: process ids of those in their place; empty where there are none.
+    """
+
+    node: str
+    kind: str
+    pids: tuple[int, ...]
+    at: float
+    by: tuple[int, ...] = ()
+
+
+class Lives:
+    """Takes in what is seen of one node.
+
+    Attributes:
+        alive: process ids by kind; None before anything was seen.
+        port_owner: who listens on the API port, see `Processes`.
+    """
+
+    def __init__(self, node: str) -> None:
+        self._node = node
+        self._missed: dict[str, Ended] = {}
+        self._replaced: list[Ended] = []
+        self._stopped: dict[int, float] = {}
+        self.alive: dict[str, tuple[int, ...]] | None = None
+        self.port_owner: str | None = None
+
+    def saw(self, processes: Processes) -> None:
+        """Take in which live now."""
+        for kind in MATTERS:
+            before, now = (self.alive or {}).get(kind, ()), tuple(processes.alive.get(kind, ()))
+            if now:
+                self._missed.pop(kind, None)
+            elif before:
+                self._missed[kind] = Ended(self._node, kind, before, processes.at)
+            if kind == "server" and before and now and not set(before) & set(now):
+                self._replaced.append(Ended(self._node, kind, before, processes.at, by=now))
+        self.alive = dict(processes.alive)
+        self._stopped = {pid: self._stopped.get(pid, processes.at) for pid in processes.stopped}
+        self.port_owner = processes.port_owner
+
+    def ended(self, now: float, for_s: float) -> list[Ended]:
+        """What has been gone for so long, and what was replaced; each is told once."""
+        gone = [ended for ended in self._missed.values() if now - ended.at >= for_s]
+        for ended in gone:
+            del self._missed[ended.kind]
+        replaced, self._replaced = self._replaced, []
+        return gone + replaced
+
+    def stopped(self, now: float, for_s: float) -> list[tuple[str, int]]:
+        """Kind and process id of those that have been in state T for so long."""
+        kinds = {pid: kind for kind, pids in (self.alive or {}).items() for pid in pids}
+        return [(kinds.get(pid, "process"), pid) for pid, since in self._stopped.items() if now - since >= for_s]
+
+    def has(self, kind: str) -> bool:
+        """Whether one of that kind lives."""
+        return bool((self.alive or {}).get(kind))
