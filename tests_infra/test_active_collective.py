@@ -24,11 +24,10 @@ Group = Callable[..., tuple[Rank, ...]]
 
 
 @pytest.fixture
-def group(pair: dict[str, NodeViews], deployment: Deployment, evidence: Evidence) -> Group:
+def group(head: NodeViews, pair: dict[str, NodeViews], deployment: Deployment, evidence: Evidence) -> Group:
     """One rank on each node, by the backend that is named, with the environment in which the engine's would end up."""
 
     def run(backend: str, sizes: tuple[int, ...] = ()) -> tuple[Rank, ...]:
-        head = pair[deployment.head.name]
         variables = {name: given(view, head, deployment) for name, view in pair.items()}
         return collective.ranks(deployment, evidence, backend, variables, sizes)
 

@@ -10,7 +10,7 @@ from fixtures.claim import Claim
 from shakedown.engines.vllm.environment import GLOO_NICS, gloo_nics
 from shakedown.engines.vllm.handover import HOST_IP
 from shakedown.inventory.model import Deployment, Node
-from shakedown.nodes.ranks import rank_of
+from shakedown.nodes.ranks import Rank
 from shakedown.nodes.views.network import Interface
 from shakedown.nodes.views.node import NodeViews
 
@@ -56,11 +56,9 @@ def test_engine_will_take_the_fabric_address(view: NodeViews, node: Node, claim:
 
 
 @pytest.mark.check("NET-13", stages=CLUSTER, needs=("RAY-03",))
-def test_gloo_is_told_fabric_nics(
-    view: NodeViews, pair: dict[str, NodeViews], deployment: Deployment, claim: Claim
-) -> None:
+def test_gloo_is_told_fabric_nics(view: NodeViews, rank: Rank, deployment: Deployment, claim: Claim) -> None:
     """Every NIC that GLOO_SOCKET_IFNAME names to this node's ranks is one of this node with a fabric address."""
-    told = rank_of(view, pair[deployment.head.name], deployment).final.get(GLOO_NICS)
+    told = rank.final.get(GLOO_NICS)
     nics = view.network.interfaces
     wrong = [name for name in gloo_nics(told) if not _is_on_fabric(nics.get(name), deployment)]
     fitting = [name for name, nic in nics.items() if _is_on_fabric(nic, deployment)]
@@ -72,11 +70,9 @@ def test_gloo_is_told_fabric_nics(
 
 
 @pytest.mark.check("NET-14", stages=CLUSTER, needs=("RAY-03",))
-def test_gloo_does_not_offer_loopback(
-    view: NodeViews, pair: dict[str, NodeViews], deployment: Deployment, claim: Claim
-) -> None:
+def test_gloo_does_not_offer_loopback(view: NodeViews, rank: Rank, claim: Claim) -> None:
     """Unless Gloo is told a NIC, the node's own name resolves, and first to an address that its peers can reach."""
-    told = bool(gloo_nics(rank_of(view, pair[deployment.head.name], deployment).final.get(GLOO_NICS)))
+    told = bool(gloo_nics(rank.final.get(GLOO_NICS)))
     own = () if told else view.environment.own_addresses
     claim(
         told or (bool(own) and not ip_address(own[0]).is_loopback),

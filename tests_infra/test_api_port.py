@@ -14,22 +14,24 @@ pytestmark = pytest.mark.infra
 
 
 @pytest.mark.check("SRV-01", stages=("hosts", "ray"))
-def test_api_port_is_free(pair: dict[str, NodeViews], deployment: Deployment, claim: Claim) -> None:
+def test_api_port_is_free(head: NodeViews, deployment: Deployment, claim: Claim) -> None:
     """Before the model is launched nothing listens on the API port of the head."""
-    head, port = deployment.head.name, deployment.serve.port
-    taken = pair[head].processes.listeners(port)
-    claim(not taken, found="; ".join(map(str, taken)), expected=f"nobody on port {port} of the head", node=head)
+    port = deployment.serve.port
+    taken = head.processes.listeners(port)
+    claim(
+        not taken, found="; ".join(map(str, taken)), expected=f"nobody on port {port} of the head", node=head.node.name
+    )
 
 
 @pytest.mark.check("SRV-01", stages=("serving",))
-def test_api_port_has_one_server(pair: dict[str, NodeViews], deployment: Deployment, claim: Claim) -> None:
+def test_api_port_has_one_server(head: NodeViews, deployment: Deployment, claim: Claim) -> None:
     """While the model is served somebody listens on the API port of the head, and no two servers share it."""
-    head, port = deployment.head.name, deployment.serve.port
-    listeners = pair[head].processes.listeners(port)
+    port = deployment.serve.port
+    listeners = head.processes.listeners(port)
     shared = any(one.competes_with(other) for one, other in combinations(listeners, 2))
     claim(
         bool(listeners) and not shared,
         found="; ".join(map(str, listeners)) or f"nobody listens on port {port}",
         expected=f"one server on port {port} of the head; in each family, all sockets of the same owner",
-        node=head,
+        node=head.node.name,
     )

@@ -59,9 +59,9 @@ def accounts() -> Accounts:
 
 
 @pytest.fixture
-def planned(view: NodeViews, pair: dict[str, NodeViews], deployment: Deployment) -> Planned:
+def planned(view: NodeViews, head: NodeViews, deployment: Deployment) -> Planned:
     """What this node's memory must hold, once asked for: what cannot be read is then a finding."""
-    return lambda: budget_of(view, pair[deployment.head.name], deployment)
+    return lambda: budget_of(view, head, deployment)
 
 
 @pytest.fixture
@@ -178,11 +178,9 @@ def test_page_cache_does_not_stand_in_the_way(view: NodeViews, planned: Planned,
 
 
 @pytest.mark.check("MEM-11", stages=("ray",), needs=("RAY-01", "MEM-08"))
-def test_object_store_fits_beside_the_model(
-    node: Node, pair: dict[str, NodeViews], deployment: Deployment, planned: Planned, claim: Claim
-) -> None:
+def test_object_store_fits_beside_the_model(node: Node, head: NodeViews, planned: Planned, claim: Claim) -> None:
     """What Ray may take for its object store is still there when the model is loaded."""
-    rows = [row for row in pair[deployment.head.name].ray.cluster.alive if row.address == str(node.fabric_address)]
+    rows = [row for row in head.ray.cluster.alive if row.address == str(node.fabric_address)]
     store = max((row.resources.get("object_store_memory", 0.0) for row in rows), default=0.0)
     budget = planned()
     claim(

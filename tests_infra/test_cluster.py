@@ -40,11 +40,9 @@ def test_node_connects_to_every_raylet(view: NodeViews, claim: Claim) -> None:
 
 
 @pytest.mark.check("RAY-03", stages=CLUSTER, needs=("RAY-08",))
-def test_node_is_in_the_cluster(
-    view: NodeViews, pair: dict[str, NodeViews], deployment: Deployment, claim: Claim
-) -> None:
+def test_node_is_in_the_cluster(view: NodeViews, head: NodeViews, claim: Claim) -> None:
     """Every declared node is alive in the cluster."""
-    cluster = _head(pair, deployment).ray.cluster
+    cluster = head.ray.cluster
     claim(
         _row(view, cluster.alive) is not None,
         found="alive in the cluster: " + (", ".join(str(row) for row in cluster.alive) or "nobody"),
@@ -54,10 +52,10 @@ def test_node_is_in_the_cluster(
 
 @pytest.mark.check("RAY-01", stages=CLUSTER, needs=("RAY-03", "RAY-01"))
 def test_cluster_knows_the_node_by_its_fabric_address(
-    view: NodeViews, node: Node, pair: dict[str, NodeViews], deployment: Deployment, claim: Claim
+    view: NodeViews, node: Node, head: NodeViews, claim: Claim
 ) -> None:
     """The cluster knows every node by its fabric address and by no other."""
-    rows = _rows(view, _head(pair, deployment).ray.cluster.alive)
+    rows = _rows(view, head.ray.cluster.alive)
     claim(
         [row.address for row in rows] == [str(node.fabric_address)],
         found="; ".join(map(str, rows)),
@@ -66,9 +64,8 @@ def test_cluster_knows_the_node_by_its_fabric_address(
 
 
 @pytest.mark.check("RAY-04", stages=CLUSTER, needs=("RAY-03",))
-def test_driver_will_find_this_cluster(pair: dict[str, NodeViews], deployment: Deployment, claim: Claim) -> None:
+def test_driver_will_find_this_cluster(head: NodeViews, deployment: Deployment, claim: Claim) -> None:
     """A driver on the head attaches to this cluster: by RAY_ADDRESS, or else by what `ray start` left for it."""
-    head = pair[deployment.head.name]
     this = head.ray.raylet.argument("gcs-address")
     told = driver_of(head, deployment).environment.get("RAY_ADDRESS", "")
     taken = head.ray.current_cluster if told in ("", "auto") else told
@@ -81,32 +78,30 @@ def test_driver_will_find_this_cluster(pair: dict[str, NodeViews], deployment: D
 
 
 @pytest.mark.check("RAY-07", stages=CLUSTER)
-def test_cluster_holds_nobody_else(pair: dict[str, NodeViews], deployment: Deployment, claim: Claim) -> None:
+def test_cluster_holds_nobody_else(head: NodeViews, pair: dict[str, NodeViews], claim: Claim) -> None:
     """No node is alive in the cluster that is not declared, and none twice."""
-    alive = _head(pair, deployment).ray.cluster.alive
+    alive = head.ray.cluster.alive
     ours = [_row(view, alive) for view in pair.values()]
     strangers = [row for row in alive if row not in ours]
     claim(not strangers, found="; ".join(map(str, strangers)), expected=f"alive: exactly {', '.join(pair)}")
 
 
 @pytest.mark.check("RAY-07", stages=("ray",))
-def test_cluster_begins_without_an_earlier_life(
-    pair: dict[str, NodeViews], deployment: Deployment, claim: Claim
-) -> None:
+def test_cluster_begins_without_an_earlier_life(head: NodeViews, claim: Claim) -> None:
     """Before the model is launched the cluster holds no dead node."""
-    _claim_nobody_died(pair, deployment, claim)
+    _claim_nobody_died(head, claim)
 
 
 @pytest.mark.check("RAY-07", stages=("serving",), severity="warning")
-def test_no_node_died_since_the_cluster_began(pair: dict[str, NodeViews], deployment: Deployment, claim: Claim) -> None:
+def test_no_node_died_since_the_cluster_began(head: NodeViews, claim: Claim) -> None:
     """While the model is served the cluster holds no dead node; one that came back in time is still in its table."""
-    _claim_nobody_died(pair, deployment, claim)
+    _claim_nobody_died(head, claim)
 
 
 @pytest.mark.check("RAY-07", stages=CLUSTER, needs=("RAY-03",))
-def test_raylets_are_of_one_session(pair: dict[str, NodeViews], deployment: Deployment, claim: Claim) -> None:
+def test_raylets_are_of_one_session(head: NodeViews, pair: dict[str, NodeViews], claim: Claim) -> None:
     """The raylets of all nodes belong to the session that the head's GCS knows."""
-    session = _head(pair, deployment).ray.cluster.session
+    session = head.ray.cluster.session
     sessions = {name: view.ray.raylet.argument("session-name") for name, view in pair.items()}
     claim(
         set(sessions.values()) == {session},
@@ -116,11 +111,9 @@ def test_raylets_are_of_one_session(pair: dict[str, NodeViews], deployment: Depl
 
 
 @pytest.mark.check("RAY-06", stages=CLUSTER, needs=("RAY-03",))
-def test_node_offers_its_accelerators(
-    view: NodeViews, node: Node, pair: dict[str, NodeViews], deployment: Deployment, claim: Claim
-) -> None:
+def test_node_offers_its_accelerators(view: NodeViews, node: Node, head: NodeViews, claim: Claim) -> None:
     """Every node offers Ray as many accelerators as the deployment file declares."""
-    row = _row(view, _head(pair, deployment).ray.cluster.alive)
+    row = _row(view, head.ray.cluster.alive)
     resources = row.resources if row else {}
     claim(
         resources.get("GPU", 0) >= node.gpus,
@@ -130,18 +123,18 @@ def test_node_offers_its_accelerators(
 
 
 @pytest.mark.check("RAY-06", stages=("ray",), needs=("RAY-03",))
-def test_accelerators_are_free(pair: dict[str, NodeViews], deployment: Deployment, claim: Claim) -> None:
+def test_accelerators_are_free(head: NodeViews, claim: Claim) -> None:
     """Before the model is launched no accelerator of the cluster is reserved."""
-    cluster = _head(pair, deployment).ray.cluster
+    cluster = head.ray.cluster
     held = [f"{row}: {_used(row):g} of {row.resources['GPU']:g} GPU" for row in cluster.alive if _used(row)]
     held += [f"placement group {id[:8]} {state}" for id, state in cluster.groups.items() if state != "REMOVED"]
     claim(not held, found="; ".join(held), expected="all accelerators available, no placement group")
 
 
 @pytest.mark.check("RAY-06", stages=("serving",), needs=("RAY-03",))
-def test_accelerators_are_taken_by_the_model(pair: dict[str, NodeViews], deployment: Deployment, claim: Claim) -> None:
+def test_accelerators_are_taken_by_the_model(head: NodeViews, deployment: Deployment, claim: Claim) -> None:
     """While the model is served, its ranks hold as many accelerators as were declared, and nobody holds more."""
-    cluster = _head(pair, deployment).ray.cluster
+    cluster = head.ray.cluster
     used = sum(_used(row) for row in cluster.alive)
     ranks = deployment.serve.tensor_parallel * deployment.serve.pipeline_parallel
     groups = [id for id, state in cluster.groups.items() if state == "CREATED"]
@@ -195,8 +188,8 @@ def test_raylet_does_not_live_in_a_session(view: NodeViews, claim: Claim) -> Non
     )
 
 
-def _claim_nobody_died(pair: dict[str, NodeViews], deployment: Deployment, claim: Claim) -> None:
-    dead = [row for row in _head(pair, deployment).ray.cluster.nodes if not row.alive]
+def _claim_nobody_died(head: NodeViews, claim: Claim) -> None:
+    dead = [row for row in head.ray.cluster.nodes if not row.alive]
     claim(not dead, found="; ".join(f"{row} {row.death}".strip() for row in dead), expected="no row of an earlier life")
 
 
@@ -204,10 +197,6 @@ def _in_a_session(ancestors: Sequence[str]) -> bool:
     """Whether one of the processes above ends with a connection, and none outlives it."""
     keeping = any(name.startswith(("tmux", "screen", "SCREEN")) for name in ancestors)
     return not keeping and any(name.startswith(("sshd", "login")) for name in ancestors)
-
-
-def _head(pair: dict[str, NodeViews], deployment: Deployment) -> NodeViews:
-    return pair[deployment.head.name]
 
 
 def _rows(view: NodeViews, rows: tuple[RayNode, ...]) -> list[RayNode]:

@@ -143,9 +143,9 @@ def test_engine_knows_the_quantisation(view: NodeViews, claim: Claim) -> None:
 
 
 @pytest.mark.check("MOD-07", stages=BEFORE_LAUNCH)
-def test_start_command_names_the_folder(pair: dict[str, NodeViews], deployment: Deployment, claim: Claim) -> None:
+def test_start_command_names_the_folder(head: NodeViews, deployment: Deployment, claim: Claim) -> None:
     """The declared start command serves a folder, and no name on the hub that would be downloaded."""
-    start = start_of(pair[deployment.head.name], deployment)
+    start = start_of(head, deployment)
     model = start.command.model if start else None
     if start is None or model is None or "$" in model:
         pytest.skip(f"no start command is declared ({DECLARED}) that names a model by itself")
@@ -168,11 +168,9 @@ def test_compile_cache_can_be_used(view: NodeViews, claim: Claim) -> None:
 
 
 @pytest.mark.check("MOD-09", stages=ALWAYS)
-def test_loader_works_on_several_nodes(
-    view: NodeViews, pair: dict[str, NodeViews], deployment: Deployment, claim: Claim
-) -> None:
+def test_loader_works_on_several_nodes(view: NodeViews, head: NodeViews, deployment: Deployment, claim: Claim) -> None:
     """If fastsafetensors loads the model, the installed engine does not take a rank's number for that of a GPU."""
-    started, known_from = commanded(pair[deployment.head.name], deployment)
+    started, known_from = commanded(head, deployment)
     if started.serve.load_format != "fastsafetensors":
         pytest.skip(f"load_format is another, by {known_from}")
     by_rank = view.engine_files.files.fastsafetensors_by_global_rank

@@ -36,7 +36,7 @@ def test_traffic_to_the_peers_leaves_by_the_fabric(
     """A socket to the fabric address of a peer sends by a fabric NIC, from a fabric address."""
     nics = {nic.name for nic in view.network.fabric_nics}
     wrong = []
-    for peer in (other for other in deployment.node if other.name != node.name):
+    for peer in deployment.peers(node):
         route = view.network.route_to(peer)
         if route is None or route.device not in nics or not deployment.fabric.holds(route.source):
             wrong.append(f"what is sent to {peer.fabric_address} {route or 'has no route'}")
@@ -69,8 +69,7 @@ def test_no_firewall_keeps_the_peers_out(view: NodeViews, node: Node, deployment
     """No rule of the firewall drops what begins a connection from a peer over the fabric, to whatever port."""
     fates = {
         other.name: keeps_out(view.firewall.rules, Packet(other.fabric_address, node.fabric_address, node.interface))
-        for other in deployment.node
-        if other.name != node.name
+        for other in deployment.peers(node)
     }
     dropped = [f"from {name}: {rule}" for name, fate in fates.items() for rule in fate.dropped]
     doubtful = [f"from {name}: {rule}" for name, fate in fates.items() for rule in fate.doubtful]

@@ -23,9 +23,9 @@ PLUGINS = {"reasoning": "reasoning-parser-plugin", "tools": "tool-parser-plugin"
 
 
 @pytest.fixture
-def start(pair: dict[str, NodeViews], deployment: Deployment) -> Start:
+def start(head: NodeViews, deployment: Deployment) -> Start:
     """How the running server was started; before the launch, what ``[launch].serve`` starts, where it is declared."""
-    found = start_of(pair[deployment.head.name], deployment)
+    found = start_of(head, deployment)
     if found is None:
         pytest.skip(f"no server runs, and no command that starts vLLM by itself is declared: {DECLARED}")
     return found
@@ -79,10 +79,10 @@ def test_command_says_what_the_deployment_file_says(start: Start, deployment: De
 
 @pytest.mark.check("SRV-08", stages=ALWAYS)
 def test_no_sleep_where_memory_is_shared(
-    command: ServeCommand, pair: dict[str, NodeViews], deployment: Deployment, claim: Claim
+    command: ServeCommand, head: NodeViews, deployment: Deployment, claim: Claim
 ) -> None:
     """Where CPU and GPU share memory, the server is not started with sleep mode, which moves weights between them."""
-    if kind_of(pair[deployment.head.name], deployment.profile) != "unified":
+    if kind_of(head, deployment.profile) != "unified":
         pytest.skip("no accelerator here shares the machine's memory")
     claim(
         "enable-sleep-mode" not in command.options,
@@ -94,15 +94,13 @@ def test_no_sleep_where_memory_is_shared(
 
 @pytest.mark.check("SRV-10", stages=ALWAYS, needs=("RAY-13",))
 @pytest.mark.parametrize("kind", ["reasoning", "tools"])
-def test_parser_is_one_of_the_engines(
-    kind: ParserKind, pair: dict[str, NodeViews], deployment: Deployment, claim: Claim
-) -> None:
+def test_parser_is_one_of_the_engines(kind: ParserKind, head: NodeViews, deployment: Deployment, claim: Claim) -> None:
     """The parsers that the deployment file declares are registered by the installed release."""
     declared = deployment.serve.reasoning_parser if kind == "reasoning" else deployment.serve.tool_call_parser
-    start = start_of(pair[deployment.head.name], deployment)
+    start = start_of(head, deployment)
     if declared is None or (start and PLUGINS[kind] in start.command.options):
         pytest.skip(f"no parser for {kind} is declared, or it comes from a plugin")
-    known = pair[deployment.head.name].engine.parsers(kind)
+    known = head.engine.parsers(kind)
     if known is None:
         pytest.skip("this release keeps the names of its parsers where they cannot be read without importing it")
     claim(
@@ -115,13 +113,13 @@ def test_parser_is_one_of_the_engines(
 
 @pytest.mark.check("SRV-07", stages=ALWAYS)
 def test_front_end_waits_longer_than_the_load_takes(
-    command: ServeCommand, pair: dict[str, NodeViews], deployment: Deployment, claim: Claim
+    command: ServeCommand, head: NodeViews, deployment: Deployment, claim: Claim
 ) -> None:
     """Where several API servers wait for the engine, they wait longer than the weights will take to load."""
     seconds = deployment.profile.load_s_per_shard
     if seconds is None:
         pytest.skip("the profile does not know how long a shard takes to load: load_s_per_shard")
-    driver = driver_of(pair[deployment.head.name], deployment)
+    driver = driver_of(head, deployment)
     limit = float(driver.environment.get(READY_TIMEOUT, READY_TIMEOUT_DEFAULT_S))
     load = deployment.model.shards * seconds
     claim(

@@ -60,8 +60,10 @@ import pytest
 pytestmark = pytest.mark.infra
 
 @pytest.mark.check("NET-13", stages=("ray",))
-def test_given(view, host, pair, node, claim):
+def test_given(view, host, pair, head, rank, node, claim):
     assert set(pair) == {"node-a", "node-b"}
+    assert head is pair["node-a"]
+    assert rank.final["VLLM_HOST_IP"] == str(node.fabric_address)
     assert view.node is node
     claim(host.backend.get_hostname() == node.name, found="another host", expected=node.name)
 

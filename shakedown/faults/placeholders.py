@@ -17,7 +17,7 @@ _QUOTE = re.compile(r"[\"'`]")
 
 
 def _peer(node: Node, deployment: Deployment) -> Any:
-    others = [other.fabric_address for other in deployment.node if other.name != node.name]
+    others = [peer.fabric_address for peer in deployment.peers(node)]
     return others[0] if len(others) == 1 else None
 
 

@@ -265,6 +265,10 @@ class Deployment(Section):
         """All nodes but the head."""
         return tuple(node for node in self.node if node.role == "worker")
 
+    def peers(self, node: Node) -> tuple[Node, ...]:
+        """All nodes but that one."""
+        return tuple(other for other in self.node if other.name != node.name)
+
     def named(self, name: str) -> Node:
         """The node of that name; KeyError if there is none."""
         for node in self.node:

@@ -54,7 +54,7 @@ def ways(deployment: Deployment, evidence: Evidence) -> tuple[Way, ...]:
     said = act(deployment, evidence, {node.name: _command(deployment, node) for node in deployment.node})
     found = []
     for source in deployment.node:
-        for target in _peers(deployment, source):
+        for target in deployment.peers(source):
             taken = said[target.name]["taken"]
             problems = said[source.name]["reached"].get(str(target.fabric_address), {})
             tried = {port: problem for port, problem in problems.items() if port not in taken}
@@ -65,13 +65,9 @@ def ways(deployment: Deployment, evidence: Evidence) -> tuple[Way, ...]:
 
 
 def _command(deployment: Deployment, node: Node) -> Command:
-    peers = [f"{peer.fabric_address}={_ports()}" for peer in _peers(deployment, node)]
+    peers = [f"{peer.fabric_address}={_ports()}" for peer in deployment.peers(node)]
     arguments = (str(WAIT_S), str(node.fabric_address), _ports(), *peers)
     return script("try_ports", node.python, *arguments, limit_s=LIMIT_S)
-
-
-def _peers(deployment: Deployment, node: Node) -> tuple[Node, ...]:
-    return tuple(other for other in deployment.node if other.name != node.name)
 
 
 @cache
