@@ -90,10 +90,10 @@ def test_nobody_else_holds_much_memory(view: NodeViews, deployment: Deployment, 
 @pytest.mark.check("MEM-12", stages=ALWAYS)
 def test_shared_memory_is_large_enough(view: NodeViews, deployment: Deployment, claim: Claim) -> None:
     """Where Ray and the engine run, ``/dev/shm`` has room for NCCL's segments and Ray's object store."""
-    least, size = deployment.profile.shm_gib, view.limits.shared.size / GIB
+    least, shared = deployment.profile.shm_gib, view.limits.shared
     claim(
-        size >= least,
-        found=f"/dev/shm of {size:.2f} GiB",
+        shared.size >= least * GIB,
+        found=f"/dev/shm of {shared.size / GIB:.2f} GiB, {shared.available / GIB:.2f} free",
         expected=f"at least {least:g} GiB ({deployment.profile.origin('shm_gib')})",
     )
 

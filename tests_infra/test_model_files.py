@@ -8,7 +8,7 @@ from fixtures.claim import Claim
 from shakedown.errors import EvidenceError
 from shakedown.inventory.model import Deployment
 from shakedown.nodes.start import DECLARED, commanded, start_of
-from shakedown.nodes.views.model_files import differing_files
+from shakedown.nodes.views.model_files import ModelFolder, differing_files
 from shakedown.nodes.views.node import NodeViews
 
 pytestmark = pytest.mark.infra
@@ -73,11 +73,11 @@ def test_model_is_the_same_on_all_nodes(pair: dict[str, NodeViews], claim: Claim
 @pytest.mark.check("MOD-03", stages=ALWAYS, needs=("MOD-03",), severity="warning")
 def test_model_is_of_one_revision(pair: dict[str, NodeViews], claim: Claim) -> None:
     """Where the hub's client kept the commit of a download, it is the same on all nodes."""
-    revisions = {name: view.model_files.folder.revision for name, view in pair.items()}
-    known = {revision for revision in revisions.values() if revision}
+    folders = {name: view.model_files.folder for name, view in pair.items()}
+    known = {folder.revision for folder in folders.values() if folder.revision}
     claim(
         len(known) <= 1,
-        found=", ".join(f"{name}: {revision}" for name, revision in revisions.items()),
+        found="; ".join(f"{name}: {_revision(folder)}" for name, folder in folders.items()),
         expected="one commit",
     )
 
@@ -187,3 +187,9 @@ def _skip_where_plugins_decide(view: NodeViews, *, holds: bool) -> None:
     plugins = view.engine_files.files.plugins
     if plugins and not holds:
         pytest.skip(f"it is not the engine's own, but a plugin may know it: {', '.join(plugins)}")
+
+
+def _revision(folder: ModelFolder) -> str:
+    """Which node has fallen behind shows where the hub's client kept what the branch was at the last download."""
+    newest = f", refs/main is {folder.newest_revision}" if folder.newest_revision not in (None, folder.revision) else ""
+    return f"{folder.revision or 'no commit kept'}{newest}"
