@@ -95,6 +95,11 @@ not judged  NET-07 on spark-b: set `sudo = true` for the node (waived until the 
     )
 
 
+def test_a_warning_that_fails_a_strict_run_is_called_one() -> None:
+    test = a_test("a", Outcome.FAILED, finding=unreadable("RAY-09", severity=Severity.WARNING))
+    assert "\nWARNING not judged  RAY-09 on spark-b\n  why " in text(run(test, exit_status=1))
+
+
 def test_a_remedy_that_differs_from_node_to_node_names_them() -> None:
     """By names and addresses: the first two are told, the others are in the report."""
     found = [

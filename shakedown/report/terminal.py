@@ -121,7 +121,7 @@ def _unread(group: Unread) -> Iterator[Line]:
         yield Line(f"not judged  {which}: {group.remedy or '; '.join(group.reasons)}{waived}", "warn")
         return
     yield Line("")
-    yield Line(f"BLOCKER not judged  {which}", "bad")
+    yield Line(f"{group.severity.upper()} not judged  {which}", "bad")
     more = len(group.reasons) - MOST_REASONS
     reasons = [*group.reasons[:MOST_REASONS], *([f"and {more} more, see the report"] if more > 0 else [])]
     yield from _part("why", "\n".join(reasons))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from shakedown.outcomes import Severity
 from shakedown.report.results import FindingRecord, Outcome, RunResults
 
 
@@ -16,7 +17,8 @@ class Unread:
         nodes: where, likewise; the whole deployment where none is named.
         reasons: what could not be read, likewise.
         remedy: what would make it readable; empty where nothing is known to.
-        blocks: whether they failed the run.
+        severity: the worst of these checks.
+        blocks: whether they failed the run, as warnings do with ``--strict``.
         waived: why they were waived; empty where they were not.
     """
 
@@ -24,6 +26,7 @@ class Unread:
     nodes: tuple[str, ...]
     reasons: tuple[str, ...]
     remedy: str
+    severity: Severity
     blocks: bool
     waived: str = ""
 
@@ -51,6 +54,7 @@ def _group(findings: list[FindingRecord], blocks: bool, waived: str) -> Unread:
         nodes=tuple(dict.fromkeys(finding.node for finding in findings if finding.node)) or ("the whole deployment",),
         reasons=tuple(dict.fromkeys(finding.found for finding in findings)),
         remedy=findings[0].remedy,
+        severity=min((finding.severity for finding in findings), key=list(Severity).index),
         blocks=blocks,
         waived=waived,
     )
