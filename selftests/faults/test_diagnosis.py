@@ -71,7 +71,7 @@ def test_the_text_has_the_parts_of_a_finding(pair: Deployment) -> None:
     for part in (
         "MEM-01    Ray's memory monitor",
         f"node      {worker.name} (written on node-a)",
-        "113.76GB of 119.70GB were in use",
+        "113.61GB of 119.54GB were in use",
         "remedy    On every node, before Ray starts",
         "preflight tests_infra/",
         "then      SRV-03",

@@ -167,7 +167,13 @@ def test_a_signature_that_cannot_work_is_refused(declared: dict[str, str]) -> No
 
 def test_kinds_that_are_no_proof_of_a_failure() -> None:
     """Healthy launches have such lines: the kernel kills a browser, NCCL takes TCP, a worker joins late."""
-    for id, pattern in (("MEM-07", "firefox"), ("PLT-06", "Xid"), ("NET-11", "Socket"), ("RAY-03", "Waiting")):
+    for id, pattern in (
+        ("MEM-07", "firefox"),
+        ("PLT-06", "Xid"),
+        ("NET-11", "Socket"),
+        ("RAY-03", "Waiting"),
+        ("RAY-08", " W 314"),
+    ):
         text = next(text for of, _, text in SAMPLES if of == id and pattern in text)
         kinds = {found.signature.kind for log in LOGS if (found := match(line(log, text)))}
         assert kinds <= {"suspect", "hint"}, id

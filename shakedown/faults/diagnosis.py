@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -72,7 +73,7 @@ def _parts(diagnosis: Diagnosis) -> Iterator[tuple[str, str]]:
     line = diagnosis.line
     yield diagnosis.fault or "unknown", f"{diagnosis.title} [{diagnosis.kind}]"
     yield "node", diagnosis.node + (f" (written on {line.node})" if line.node != diagnosis.node else "")
-    yield "found", f"{line.text.strip()}\n{_place(line)}"
+    yield "found", f"{_shortened(line.text)}\n{_place(line)}"
     yield "why", diagnosis.why
     yield "remedy", diagnosis.remedy
     yield "preflight", diagnosis.preflight
@@ -90,12 +91,17 @@ def _place(line: LogLine) -> str:
 def _sighted(sighting: Sighting) -> str:
     line = sighting.line
     written = time.strftime("%H:%M:%S", time.localtime(line.at))
-    return f"{sighting.fault or sighting.kind}  {written} {line.stream} of {line.node}: {line.text.strip()[:200]}"
+    return f"{sighting.fault or sighting.kind}  {written} {line.stream} of {line.node}: {_shortened(line.text, 160)}"
 
 
 def _hinted(sighting: Sighting) -> str:
     said = sighting.match.said if sighting.match else ""
-    return f"{sighting.fault}  {said or sighting.line.text.strip()[:200]}"
+    return f"{sighting.fault}  {said or _shortened(sighting.line.text, 160)}"
+
+
+def _shortened(line: str, limit: int = 600) -> str:
+    """A line without what no reader wants of it: some end with the names of all models that there are."""
+    return textwrap.shorten(line, limit, placeholder=" ...")
 
 
 def _indented(part: str) -> str:
