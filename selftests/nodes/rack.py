@@ -26,7 +26,8 @@ PORT = 2222
 TRUSTED, GUEST = "trusted", "guest"
 """Two users beside root: sudo takes the one's word, and asks the other for a password."""
 
-_PASSWD = "".join(f"{user}:*:{uid}:{uid}::/:/bin/sh\n" for user, uid in ((TRUSTED, 64001), (GUEST, 64002)))
+TRUSTED_ID, GUEST_ID = 64001, 64002
+_PASSWD = "".join(f"{user}:*:{uid}:{uid}::/:/bin/sh\n" for user, uid in ((TRUSTED, TRUSTED_ID), (GUEST, GUEST_ID)))
 _SUDOERS = f"root ALL=(ALL:ALL) ALL\n{TRUSTED} ALL=(ALL:ALL) NOPASSWD: ALL\n{GUEST} ALL=(ALL:ALL) ALL\n"
 
 _SSHD = """

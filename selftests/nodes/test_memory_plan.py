@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
-from selftests.proofs.bundle_memory import COMPUTING, memory_leaked, memory_taken, own_memory
+from selftests.proofs.bundle_memory import COMPUTING, FAULTS, memory_leaked, memory_taken, own_memory
 from selftests.proofs.bundle_platform import KERNEL
 from selftests.proofs.gb10 import costume
+from selftests.proofs.observe import observe
 from shakedown.engines.vllm.budget import Budget
 from shakedown.errors import EvidenceError
 from shakedown.inventory.load import load_deployment
@@ -75,6 +77,14 @@ def test_what_is_on_the_gpu_is_not_counted_twice() -> None:
         evidence.change("node-b", COMPUTING, lambda _: "48213, VLLM::Worker_TP1, 36864\n")
 
     assert held(left) == ["VLLM::Worker_TP1 (48213, 36.0 GiB) on the GPU"]
+
+
+def test_nodes_that_are_alike_show_one_account(tmp_path: Path) -> None:
+    (cramped,) = (fault for fault in FAULTS if fault.name == "gb10-no-headroom")
+    shown = observe(cramped, tmp_path).text
+    assert shown.count("found     2.0 GiB will be left") == 2
+    assert shown.count("gpu_memory_utilization = 0.88, by") == 1
+    assert shown.count("the account is that of node-a, within 0.5 GiB") == 1
 
 
 def test_a_gb10_shares_its_memory() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -12,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from selftests.nodes.rack import GUEST, TRUSTED, Machine, rack
+from selftests.nodes.rack import GUEST, TRUSTED, TRUSTED_ID, Machine, rack
 from shakedown.errors import NodeUnreachableError
-from shakedown.nodes.answer import Command
+from shakedown.nodes.answer import Command, python_script
 from shakedown.nodes.evidence import Evidence
 from shakedown.nodes.fetch import Reach
 from shakedown.nodes.transport import OpenSSH
@@ -76,6 +77,23 @@ def test_a_user_whom_sudo_trusts_becomes_root(machines: tuple[Machine, Machine])
     first, _ = machines
     assert evidence_of(first, user=TRUSTED).ask(first.name, USER).text == f"{TRUSTED}\n"
     assert evidence_of(first, user=TRUSTED, sudo=True).ask(first.name, USER).text == "root\n"
+
+
+def test_root_by_sudo_looks_at_the_model_as_the_user_whom_it_serves(
+    machines: tuple[Machine, Machine], tmp_path: Path
+) -> None:
+    first, _ = machines
+    (tmp_path / "config.json").write_text("{}")
+    (tmp_path / "config.json").chmod(0o600)
+    for folder in (tmp_path, *tmp_path.parents[:-2]):
+        folder.chmod(0o755)
+    look = python_script("model_files", "python3", str(tmp_path), as_engine_user=True)
+    root, served = (
+        json.loads(evidence_of(first, user=user, sudo=sudo).ask(first.name, look).text)
+        for user, sudo in (("root", False), (TRUSTED, True))
+    )
+    assert (root["user"], root["unreadable"]) == (0, {})
+    assert (served["user"], list(served["unreadable"])) == (TRUSTED_ID, ["config.json"])
 
 
 def test_a_user_whom_sudo_asks_for_a_password_is_told_so(machines: tuple[Machine, Machine]) -> None:

@@ -149,8 +149,11 @@ def test_under_sudo_the_one_whom_it_serves_looks_at_the_model(monkeypatch: pytes
 
 def test_the_user_of_a_raylet_is_the_engines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine_user, "PROC", tmp_path)
+    for process, files in (("self", "mnt:[1]"), ("76", "mnt:[2]"), ("77", "mnt:[1]")):
+        (tmp_path / process / "ns").mkdir(parents=True)
+        (tmp_path / process / "ns" / "mnt").symlink_to(files)
+    (tmp_path / "76" / "comm").write_text("raylet\n")
     assert engine_user.engine_user(1000) == (1000, {})
-    (tmp_path / "77").mkdir()
     (tmp_path / "77" / "comm").write_text("raylet\n")
     (tmp_path / "77" / "environ").write_text("HOME=/home/ray\0HF_TOKEN=secret\0VLLM_CACHE_ROOT=/cache\0")
     places = {"HOME": "/home/ray", "VLLM_CACHE_ROOT": "/cache"}

@@ -19,14 +19,20 @@ PLACES = ("HOME", "XDG_CACHE_HOME", "VLLM_CACHE_ROOT")
 
 
 def raylet() -> Path | None:
-    """The folder in /proc of a raylet; None where none runs."""
+    """The folder in /proc of a raylet; None where none runs. One that sees other files, in a container, is none."""
+    files = mounts(PROC / "self")
     for folder in PROC.glob("[0-9]*"):
         try:
-            if (folder / "comm").read_text().strip() == "raylet":
+            if (folder / "comm").read_text().strip() == "raylet" and mounts(folder) == files:
                 return folder
         except OSError:
             continue
     return None
+
+
+def mounts(process: Path) -> str:
+    """The mount namespace of a process."""
+    return os.readlink(process / "ns" / "mnt")  # noqa: PTH115 - Python 3.8 has no Path.readlink
 
 
 def environment(process: Path) -> dict[str, str]:
