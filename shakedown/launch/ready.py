@@ -75,7 +75,9 @@ def _tokens(answer: Any) -> tuple[int, str]:
         tokens, choices = answer["usage"]["completion_tokens"], answer["choices"]
     except (KeyError, TypeError):
         return 0, "the answer has no usage or no choices"
-    if not isinstance(tokens, int) or tokens < 1 or not choices:
+    if not isinstance(tokens, int) or not isinstance(choices, list):
+        return 0, "the answer has no usage or no choices"
+    if tokens < 1 or not choices:
         return 0, f"the answer has {tokens} tokens in {len(choices)} choices"
     return tokens, ""
 

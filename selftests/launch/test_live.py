@@ -1,0 +1,140 @@
+"""What people see of a launch: live at a terminal, one line an event elsewhere."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Sequence
+
+from rich.console import Console
+
+from selftests.launch.story import A, B, Story, reading, shards, until_weights, whole
+from shakedown.launch.events import Stream
+from shakedown.launch.live import Lines, duration, explained, picture, shown
+from shakedown.launch.status import Status
+
+KILLED = "(raylet) ray.exceptions.OutOfMemoryError: Task was killed due to the node running low on memory."
+
+
+def lines_of(statuses: Sequence[Status]) -> list[str]:
+    lines = Lines()
+    return [line for status in statuses for line in lines.of(status)]
+
+
+def healthy() -> list[Status]:
+    lines, end = whole([18.0] * 39)
+    story = Story()
+    story.both_live(0)
+    statuses = story.play(lines, end, reading())
+    story.answers(end + 1)
+    statuses.append(story.status(end + 1))
+    story.proves(end + 4)
+    return [*statuses, story.status(end + 4)]
+
+
+def test_a_launch_without_a_terminal_is_some_dozens_of_plain_lines() -> None:
+    text = lines_of(healthy())
+    assert len(text) < 80
+    assert all(line.isprintable() and re.match(r"\d\d:\d\d:\d\dZ  ", line) for line in text)
+    told = "\n".join(text)
+    assert "spark-a: API process" in told
+    assert "spark-b: weights" in told
+    assert "spark-a: weights, 39 of 39 shards" in told
+    assert "ready, first request 2.5 s" in text[-1]
+
+
+def test_no_phase_of_a_node_is_told_twice() -> None:
+    phases = [line[11:] for line in lines_of(healthy()) if re.search(r"spark-[ab]: [^,]+$", line)]
+    assert len(phases) == len(set(phases)) > 20
+
+
+def test_progress_is_told_every_tenth_or_half_minute_and_no_more_often() -> None:
+    told = [line for line in lines_of(healthy()) if " of 39 shards" in line]
+    assert [re.search(r"(\d+) of", line)[1] for line in told[:3]] == ["0", "1", "3"]  # type: ignore[index]
+    fast = Story()
+    statuses = fast.play([*until_weights(), *shards(46, [0.2] * 39)], 60, reading())
+    assert len([line for line in lines_of(statuses) if " of 39 shards" in line]) <= 11
+
+
+def test_time_left_is_told_as_far_as_it_is_known() -> None:
+    told = [line for line in lines_of(healthy()) if " of 39 shards" in line]
+    assert "time left unknown" not in told[0]
+    assert re.search(r"about 10:\d\d left of this phase, the rest unknown", "\n".join(told))
+
+
+def test_contact_lost_and_back_and_missing_logs_are_told_once() -> None:
+    story = Story()
+    statuses = [story.status(0)]
+    story.contact(10, B, reached=False, why="ssh: No route to host")
+    statuses += [story.status(at) for at in (10, 11, 12)]
+    story.contact(20, B)
+    statuses += [story.status(at) for at in (20, 21)]
+    told = lines_of(statuses)
+    assert [line[11:] for line in told if "contact" in line] == [
+        "spark-b: contact lost: ssh: No route to host",
+        "spark-b: contact is back",
+    ]
+
+
+def test_a_failure_is_told_with_its_parts() -> None:
+    story = Story()
+    story.both_live(0)
+    statuses = story.play(until_weights(), 100, reading())
+    story.says(100, KILLED, B, Stream.RAYLET_OUT)
+    statuses += [story.status(101), story.status(101.2)]
+    told = "\n".join(lines_of(statuses))
+    assert told.count("MEM-01") == 1
+    for part in ("node      spark-b", "running low on memory", "remedy", "tests_infra/"):
+        assert part in told
+
+
+def test_what_a_node_says_moves_no_terminal() -> None:
+    story = Story()
+    story.contact(10, B, reached=False, why="\x1b[2J\x07gone\r\nsecond line")
+    told = lines_of([story.status(10)])
+    assert all(line.isprintable() for line in told)
+    assert any("gone" in line for line in told)
+
+
+def test_no_terminal_means_no_escape_sequence_and_no_wrapping() -> None:
+    out = io.StringIO()
+    with shown(Console(file=out, force_terminal=False, width=40)) as show:
+        for status in healthy():
+            show(status)
+    assert "\x1b" not in out.getvalue()
+    assert "weights, 39 of 39 shards" in out.getvalue()
+
+
+def test_a_terminal_shows_both_nodes() -> None:
+    out = io.StringIO()
+    console = Console(file=out, width=140)
+    console.print(picture(healthy()[300]))
+    text = out.getvalue()
+    assert "spark-pair: running  5:00 since it began, about" in text
+    for part in (A, B, "weights", "14 of 39 shards", "102.4 GiB"):
+        assert part in text
+
+
+def test_a_terminal_is_redrawn_in_place() -> None:
+    out = io.StringIO()
+    with shown(Console(file=out, force_terminal=True, width=140)) as show:
+        for status in healthy()[100:104]:
+            show(status)
+    assert "\x1b[2K" in out.getvalue()
+
+
+def test_durations_read_as_a_clock() -> None:
+    assert [duration(seconds) for seconds in (-3, 7, 725, 3723)] == ["0:00", "0:07", "12:05", "1:02:03"]
+
+
+def test_an_explanation_has_only_the_parts_that_are_known() -> None:
+    story = Story()
+    story.both_live(0)
+    story.play(until_weights(), 60, reading())
+    story.lives(60, B, worker=400, raylet=60, stopped=(400,))
+    explanation = story.status(62).explanation
+    assert explanation is not None
+    told = explained(explanation)
+    assert told[0].startswith("unknown fault  a process is stopped")
+    assert not any(line.strip().startswith("why") for line in told)
+    assert any("kill -CONT 400" in line for line in told)

@@ -1,0 +1,50 @@
+"""Processes that come and go."""
+
+from __future__ import annotations
+
+from shakedown.launch.events import Processes
+from shakedown.launch.lives import Ended, Lives
+
+
+def seen(*looks: tuple[float, dict[str, tuple[int, ...]]], stopped: tuple[int, ...] = ()) -> Lives:
+    lives = Lives("a")
+    for at, alive in looks:
+        lives.saw(Processes("a", at, alive, stopped))
+    return lives
+
+
+def test_what_is_gone_is_told_once_and_only_after_its_time() -> None:
+    lives = seen((0, {"worker": (7,)}), (5, {}))
+    assert lives.ended(6, 1.5) == []
+    assert lives.ended(6.5, 1.5) == [Ended("a", "worker", (7,), 5)]
+    assert lives.ended(60, 1.5) == []
+
+
+def test_one_of_several_may_end() -> None:
+    assert seen((0, {"worker": (7, 8)}), (5, {"worker": (8,)})).ended(60, 1.5) == []
+
+
+def test_what_never_lived_has_not_ended() -> None:
+    assert seen((0, {}), (5, {})).ended(60, 1.5) == []
+
+
+def test_a_server_in_the_place_of_another_is_told_at_once() -> None:
+    lives = seen((0, {"server": (7,)}), (5, {"server": (9,)}))
+    assert lives.ended(5, 1.5) == [Ended("a", "server", (7,), 5, by=(9,))]
+    assert lives.ended(50, 1.5) == []
+
+
+def test_a_server_with_more_processes_is_the_same_server() -> None:
+    assert seen((0, {"server": (7,)}), (5, {"server": (7, 9)})).ended(60, 1.5) == []
+
+
+def test_kinds_that_do_not_matter_are_nobody_s_business() -> None:
+    assert seen((0, {"other": (7,)}), (5, {})).ended(60, 1.5) == []
+
+
+def test_a_stopped_process_is_told_with_its_kind_for_as_long_as_it_is_stopped() -> None:
+    lives = seen((3, {"worker": (7,)}), stopped=(7,))
+    assert lives.stopped(3.5, 1.0) == []
+    assert lives.stopped(4, 1.0) == [("worker", 7)]
+    lives.saw(Processes("a", 5, {"worker": (7,)}, ()))
+    assert lives.stopped(60, 1.0) == []

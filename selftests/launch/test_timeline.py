@@ -1,0 +1,135 @@
+"""What a launch leaves behind: its time line, its metrics, its line of the record, and the page's chart of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from selftests.launch.story import GB, Line, Story, reading, shards, until_weights, whole
+from shakedown.launch.history import kind_of
+from shakedown.launch.timeline import launched, metrics_of, storage_of, timeline_of
+from shakedown.report.timeline import TimelineRecord, legend, rows
+
+Counters = Callable[[str, float], dict[str, float]]
+FITS = 58.5 * 2**30
+"""Memory that each rank takes for the model in the story."""
+
+
+def ready(shard_s: float = 18.0, counters: Counters | None = None, *, cached: bool = False, at: float = 0.0) -> Story:
+    lines, end = whole([shard_s] * 39, cached=cached)
+    story = Story(at=at)
+    story.tell([line for line in lines if line[0] < at], backlog=True)
+    story.both_live(at)
+    story.play(lines, end, counters or reading(), start=at)
+    story.answers(end + 1)
+    story.status(end + 1)
+    story.proves(end + 4)
+    story.status(end + 4)
+    return story
+
+
+def line_of(story: Story) -> TimelineRecord:
+    timeline = timeline_of(story.watch.known)
+    assert timeline is not None
+    return timeline
+
+
+def test_every_phase_of_every_node_has_its_begin_and_its_end() -> None:
+    timeline = line_of(ready())
+    assert timeline.ready_s == pytest.approx(46 + 39 * 18 + 3 + 4 + 60 + 50)
+    assert timeline.first_request_s == 2.5
+    for node in timeline.nodes:
+        phases = {phase.name: phase for phase in node.phases}
+        assert phases["weights"].took_s == pytest.approx(39 * 18 + 1)
+        assert phases["compilation"].took_s == pytest.approx(65, abs=3)
+        assert all(phase.took_s >= 0 for phase in node.phases)
+        assert node.phases[-1].ended_s == timeline.ready_s
+    assert sum(phase.took_s for phase in timeline.nodes[0].phases) == pytest.approx(timeline.ready_s)
+
+
+@pytest.mark.parametrize(
+    ("read", "needed", "said"),
+    [
+        (8e9, 1e10, "cold"),
+        (2e10, 1e10, "cold"),
+        (7.9e9, 1e10, "mixed"),
+        (1e9, 1e10, "warm"),
+        (0.0, 1e10, "warm"),
+        (None, 1e10, "unknown"),
+        (1e9, None, "unknown"),
+    ],
+)
+def test_cold_and_warm_are_shares_of_what_the_ranks_need(read: float | None, needed: float | None, said: str) -> None:
+    assert storage_of(read, needed) == said
+
+
+@pytest.mark.parametrize(("rate", "said"), [(FITS / 700, "cold"), (0.0, "warm"), (0.4 * FITS / 830, "mixed")])
+def test_what_was_read_tells_where_the_weights_came_from(rate: float, said: str) -> None:
+    timeline = line_of(ready(counters=reading(rate=rate)))
+    assert [node.storage for node in timeline.nodes] == [said, said]
+    assert timeline.nodes[0].needed_bytes == pytest.approx(FITS)
+
+
+def test_a_watch_that_came_after_the_loading_had_begun_does_not_say() -> None:
+    timeline = line_of(ready(at=300))
+    assert [node.storage for node in timeline.nodes] == ["unknown", "unknown"]
+    assert timeline.nodes[0].read_bytes is None
+    assert timeline.ready_s == pytest.approx(46 + 39 * 18 + 3 + 4 + 60 + 50)
+
+
+def test_the_compile_cache_is_told_by_the_log() -> None:
+    assert line_of(ready()).compilation == "cold"
+    assert line_of(ready(cached=True)).compilation == "warm"
+
+
+def test_a_launch_that_is_not_ready_leaves_nothing() -> None:
+    story = Story()
+    story.play([*until_weights(), *shards(46, [18.0] * 39)], 300, reading())
+    assert timeline_of(story.watch.known) is None
+    assert launched(story.watch.known) is None
+
+
+def test_a_launch_without_its_proof_is_not_recorded() -> None:
+    lines: list[Line]
+    lines, end = whole([1.0] * 10)
+    story = Story()
+    story.play(lines, end, reading())
+    assert launched(story.watch.known) is None
+
+
+def test_the_line_of_the_record_holds_every_phase() -> None:
+    story = ready()
+    record = launched(story.watch.known)
+    assert record is not None
+    assert record.kind == kind_of(story.deployment, "0.33.0")
+    assert record.item_s == pytest.approx(18, rel=0.01)
+    assert record.first_request_s == 2.5
+    assert {"PROCESS", "WEIGHTS", "COMPILE", "KV_CACHE", "GRAPHS", "API"} <= set(record.phases_s)
+    assert "READY" not in record.phases_s
+    assert sum(record.phases_s.values()) == pytest.approx(record.total_s)
+
+
+def test_metrics_of_a_cold_start() -> None:
+    metrics = metrics_of(line_of(ready()))
+    assert metrics["total_s"].value == pytest.approx(865)
+    assert metrics["total_s"].better == "lower"
+    assert metrics["first_request_s"].value == 2.5
+    assert metrics["read_bytes.spark-b"].value == pytest.approx(1.2 * GB * 865, rel=0.02)
+
+
+def test_the_chart_fills_its_width_and_draws_no_sliver() -> None:
+    timeline = line_of(ready())
+    for row in rows(timeline):
+        assert row.pieces[-1].left + row.pieces[-1].width == pytest.approx(100, abs=0.5)
+        assert all(piece.width >= 0.4 for piece in row.pieces)
+        weights = next(piece for piece in row.pieces if piece.name == "weights")
+        assert weights.width == pytest.approx(100 * 703 / 865, abs=0.5)
+    drawn = dict(legend(timeline)).values()
+    assert "weights" in drawn
+    assert len(set(drawn)) == len(list(drawn))
+
+
+def test_a_record_is_read_back_as_it_was_written() -> None:
+    timeline = line_of(ready())
+    assert TimelineRecord.model_validate_json(timeline.model_dump_json()) == timeline
