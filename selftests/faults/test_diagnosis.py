@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
 
-from selftests.faults.launches.recorded import launch
+from selftests.faults.launches.recorded import NAMES, launch
 from selftests.faults.made import DEAD, LATER, line, told
 from selftests.faults.samples import SAMPLES
 from shakedown.faults.catalogue import known_faults
 from shakedown.faults.diagnose import Diagnostician
-from shakedown.faults.diagnosis import UNCOVERED, text
+from shakedown.faults.diagnosis import UNCOVERED, facts, text
 from shakedown.faults.exit_codes import OF_FAMILY, STALL, UNKNOWN, exit_code
+from shakedown.faults.signatures import words
 from shakedown.inventory.load import load_deployment
 from shakedown.inventory.model import Deployment
 from shakedown.simulator.deployment import FILE
@@ -39,6 +41,16 @@ def pair() -> Deployment:
 def test_real_launches_are_told_apart(name: str, expected: str | None, node: str | None) -> None:
     found = told(launch(name))
     assert (found and found.fault, found and found.node) == (expected, node)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_sifted_log_tells_the_same(name: str) -> None:
+    """A backlog is sifted where it lies, by `grep -F` with these words."""
+    lines = launch(name)
+    sifted = [one for one in lines if any(word in one.text for word in words())]
+    assert len(sifted) < len(lines) / 4
+    whole, rest = told(lines), told(sifted)
+    assert (whole and (whole.fault, whole.node, whole.line)) == (rest and (rest.fault, rest.node, rest.line))
 
 
 def test_a_real_stop_that_was_meant_is_no_crash() -> None:
@@ -77,6 +89,14 @@ def test_the_text_has_the_parts_of_a_finding(pair: Deployment) -> None:
         "then      SRV-03",
     ):
         assert part in shown
+
+
+def test_other_programs_read_the_same() -> None:
+    found = told(launch("shard-truncated"))
+    assert found
+    read = json.loads(json.dumps(facts(found)))
+    assert (read["fault"], read["kind"], read["line"]["stream"]) == ("MOD-01", "root", "serve log")
+    assert [other["fault"] for other in read["consequences"]] == ["SRV-03", "RAY-07"]
 
 
 def test_a_remedy_names_what_the_deployment_declares(pair: Deployment) -> None:

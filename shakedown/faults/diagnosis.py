@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from shakedown.errors import CatalogueError
 from shakedown.faults.catalogue import Entry
@@ -67,6 +67,22 @@ def preflight(entry: Entry) -> str:
 def text(diagnosis: Diagnosis) -> str:
     """The diagnosis for a terminal or a log, in the manner of a finding."""
     return "\n".join(f"{label:<9} {_indented(part)}" for label, part in _parts(diagnosis) if part)
+
+
+def facts(diagnosis: Diagnosis) -> dict[str, object]:
+    """The diagnosis for other programs, as JSON takes it."""
+    plain = ("fault", "kind", "title", "node", "why", "symptom", "remedy", "preflight", "settled")
+    return {
+        **{name: getattr(diagnosis, name) for name in plain},
+        "line": asdict(diagnosis.line),
+        **{name: [*map(_fact, getattr(diagnosis, name))] for name in ("others", "consequences", "hints")},
+        "empty": [*diagnosis.empty],
+        "unreachable": [*diagnosis.unreachable],
+    }
+
+
+def _fact(sighting: Sighting) -> dict[str, object]:
+    return {"fault": sighting.fault, "kind": sighting.kind, "line": asdict(sighting.line)}
 
 
 def _parts(diagnosis: Diagnosis) -> Iterator[tuple[str, str]]:

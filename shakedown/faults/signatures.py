@@ -20,6 +20,9 @@ from shakedown.faults.signature import Kind, Signature, Text
 TRACEBACK = "Traceback (most recent call last)"
 """What begins the report of an exception, known to the catalogue or not."""
 
+_EXCEPTIONS = (TRACEBACK, "Error: ", "Exception: ", "RayTaskError(")
+"""What is left of a traceback that was sifted: its begin, whose it is, and the exception."""
+
 _KINDS: tuple[Kind, ...] = ("root", "suspect", "consequence", "hint")
 
 
@@ -88,7 +91,7 @@ def noise() -> tuple[Noise, ...]:
 
 def words() -> tuple[str, ...]:
     """Literals one of which every line contains that means anything here: what to sift a log by, as with `grep -F`."""
-    return tuple(sorted({compiled.signature.literal for compiled in _compiled()} | {TRACEBACK}))
+    return tuple(sorted({compiled.word for compiled in _compiled()} | {*_EXCEPTIONS}))
 
 
 def match(line: LogLine) -> Match | None:
