@@ -18,7 +18,7 @@ from shakedown.errors import EvidenceError
 from shakedown.inventory.load import load_deployment
 from shakedown.nodes.answer import Answer, Place
 from shakedown.nodes.evidence import Evidence
-from shakedown.nodes.golden import MOST_COMMANDS, MOST_FACTS, Difference, drift, facts, listed, load_golden, volatile
+from shakedown.nodes.golden import MOST_COMMANDS, MOST_FACTS, Difference, drift, facts, listed, volatile
 from shakedown.nodes.views.node import commands
 from shakedown.outcomes import Stage
 
@@ -132,15 +132,18 @@ def rewritten(file: Path, **fields: object) -> Path:
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"deployment": "rack-7"}, "is of deployment rack-7, this is gb10: record one of this deployment"),
+        (
+            {"deployment": "rack-7"},
+            "is of deployment rack-7, this is gb10: take a bundle and",
+        ),
         ({"version": 2, "written_by": "9.0"}, "bundle version 2, written by shakedown 9.0; .* update it"),
-        ({"nodes": {"node-a": []}}, "holds nothing of node-b: it is of gb10 and holds node-a"),
+        ({"nodes": {"node-a": []}}, "holds nothing of node-b; it holds node-a"),
     ],
     ids=["deployment", "version", "nodes"],
 )
 def test_a_bundle_that_does_not_fit_is_refused(fields: dict[str, object], message: str, tmp_path: Path) -> None:
     with pytest.raises(EvidenceError, match=message):
-        load_golden(rewritten(tmp_path / "golden.json.gz", **fields), DEPLOYMENT)
+        Evidence.load_for(rewritten(tmp_path / "golden.json.gz", **fields), DEPLOYMENT)
 
 
 def run(golden: Path, folder: Path) -> tuple[str, list[tuple[str, str]]]:

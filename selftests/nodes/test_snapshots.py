@@ -210,6 +210,10 @@ def newer(bundle: bytes) -> bytes:
     return gzip.compress(gzip.decompress(bundle).replace(b'"version": 1', b'"version": 2', 1))
 
 
+def renamed(bundle: bytes) -> bytes:
+    return gzip.compress(gzip.decompress(bundle).replace(b'"deployment": "simulated"', b'"deployment": "rack-7"', 1))
+
+
 def other(bundle: bytes) -> bytes:
     return gzip.compress(gzip.decompress(bundle).replace(b'"node-b":', b'"node-c":', 1))
 
@@ -220,9 +224,10 @@ def other(bundle: bytes) -> bytes:
         (lambda bundle: b"nothing", "cannot be read as a bundle of evidence"),
         (cut, "is cut off or damaged"),
         (newer, "has bundle version 2, written by shakedown "),
-        (other, "holds nothing of node-b: it is of simulated and holds node-a, node-c"),
+        (renamed, "is of deployment rack-7, this is simulated: take a bundle and a deployment file that belong"),
+        (other, "holds nothing of node-b; it holds node-a, node-c"),
     ],
-    ids=["none", "cut", "newer", "other nodes"],
+    ids=["none", "cut", "newer", "other deployment", "other nodes"],
 )
 def test_a_bundle_that_cannot_be_used_is_told_before_any_test(
     damaged: Callable[[bytes], bytes], message: str, tmp_path: Path

@@ -74,16 +74,21 @@ class Evidence:
 
     @classmethod
     def load_for(cls, file: Path, deployment: Deployment) -> Evidence:
-        """What a bundle holds, where it holds something of each node of a deployment.
+        """What a bundle of that very deployment holds.
 
         Raises:
-            BundleError: it cannot be read, or lacks a node: it is of another deployment.
+            BundleError: it cannot be read, or is of another deployment or of other nodes.
         """
         evidence = cls.load(file)
+        if evidence.deployment != deployment.name:
+            raise BundleError(
+                f"{file} is of deployment {evidence.deployment}, this is {deployment.name}",
+                "take a bundle and a deployment file that belong together",
+            )
         missing = [node.name for node in deployment.node if node.name not in evidence.nodes]
         if missing:
-            holds = f"it is of {evidence.deployment} and holds {', '.join(evidence.nodes) or 'no node'}"
-            raise BundleError(f"{file} holds nothing of {', '.join(missing)}: {holds}")
+            holds = ", ".join(evidence.nodes) or "no node"
+            raise BundleError(f"{file} holds nothing of {', '.join(missing)}; it holds {holds}")
         return evidence
 
     def save(self, file: Path) -> None:

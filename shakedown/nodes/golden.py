@@ -17,8 +17,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, model_validator
 
-from shakedown.errors import BundleError
-from shakedown.inventory.model import Deployment, Node
+from shakedown.inventory.model import Node
 from shakedown.nodes.answer import Answer, Command
 from shakedown.nodes.evidence import Evidence
 
@@ -92,21 +91,6 @@ class Difference:
         shown = [_cut(key, LONGEST_KEY), *(f"  {_cut(fact, LONGEST_FACT)}" for fact in self.facts[:MOST_FACTS])]
         more = len(self.facts) - MOST_FACTS
         return "\n".join([*shown, f"  and {more} more"] if more > 0 else shown)
-
-
-def load_golden(file: Path, deployment: Deployment) -> Evidence:
-    """A bundle of the same deployment.
-
-    Raises:
-        BundleError: it cannot be read, or is of another deployment or other nodes.
-    """
-    golden = Evidence.load_for(file, deployment)
-    if golden.deployment != deployment.name:
-        raise BundleError(
-            f"{file} is of deployment {golden.deployment}, this is {deployment.name}: "
-            "record one of this deployment with --evidence"
-        )
-    return golden
 
 
 def drift(then: Evidence, now: Evidence, node: Node, commands: Sequence[Command]) -> tuple[Difference, ...]:
