@@ -125,7 +125,7 @@ class Diagnostician:
     def _chosen(self, seen: list[Sighting], now: float, failed: bool) -> Sighting | None:
         signs = _of(seen, "consequence")
         anchor = signs[0].line.at if signs else now
-        roots = [root for root in _of(seen, "root") if not signs or root.line.at <= anchor + self._limits.window_s]
+        roots = [root for root in _of(seen, "root") if not signs or root.explains(anchor, self._limits.window_s)]
         if roots:
             return self._first(roots)
         if not signs and not failed:

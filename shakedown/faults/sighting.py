@@ -44,6 +44,11 @@ class Sighting:
         """Id of the fault, None where the catalogue has none."""
         return self.match.entry.id if self.match else None
 
+    def explains(self, at: float, within_s: float) -> bool:
+        """Whether a consequence of that moment may come from it; a clock or a log may be off by ``within_s``."""
+        reaction = self.match is not None and self.match.signature.reaction
+        return self.line.at <= at + (0.0 if reaction else within_s)
+
     @property
     def believed(self) -> tuple[int, int, bool, float, str, str, str]:
         """Sorts sightings of the same moment: the one that tells most first, and never by the order of arrival."""

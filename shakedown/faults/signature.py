@@ -27,6 +27,8 @@ class Signature(BaseModel):
         word: a literal that every matching line contains; a log is sifted by it. Not needed where the pattern is one.
         unless: regular expression of lines that match and do not count.
         streams: logs in which the line is believed; empty for all. They are named as `LogLine.stream` names them.
+        reaction: the line may be somebody's answer to a failure (`ray stop` in a script that cleans up), so it explains
+            no consequence that was written before it.
         rank: which of two lines of the same two seconds tells more: the lower one. 0 unless there is a reason.
         says: what the line tells beyond the entry, with named groups of the pattern in braces.
     """
@@ -38,6 +40,7 @@ class Signature(BaseModel):
     word: str = ""
     unless: Text | None = None
     streams: tuple[Text, ...] = ()
+    reaction: bool = False
     rank: int = 0
     says: Text | None = None
 
