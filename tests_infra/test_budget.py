@@ -13,7 +13,8 @@ from typing import Protocol
 import pytest
 
 from fixtures.claim import Claim
-from shakedown.engines.vllm.budget import Budget, table
+from shakedown.engines.vllm.account import table
+from shakedown.engines.vllm.budget import Budget
 from shakedown.inventory.model import Deployment, Node
 from shakedown.nodes.memory_plan import budget_of, holders
 from shakedown.nodes.views.node import NodeViews

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from selftests.proofs.bundle_memory import HYBRID
-from shakedown.engines.vllm.budget import Budget, Machine, Pool, Reserves, Settings, table
+from shakedown.engines.vllm.account import table
+from shakedown.engines.vllm.budget import Budget, Machine, Pool, Reserves, Settings
 from shakedown.engines.vllm.model_shape import ModelShape, shape_of
 from shakedown.units import GIB
 
