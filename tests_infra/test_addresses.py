@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from ipaddress import ip_address
 
 import pytest
@@ -58,7 +59,31 @@ def test_engine_will_take_the_fabric_address(view: NodeViews, node: Node, claim:
 @pytest.mark.check("NET-13", stages=CLUSTER, needs=("RAY-03",))
 def test_gloo_is_told_fabric_nics(view: NodeViews, rank: Rank, deployment: Deployment, claim: Claim) -> None:
     """Every NIC that GLOO_SOCKET_IFNAME names to this node's ranks is one of this node with a fabric address."""
-    told = rank.final.get(GLOO_NICS)
+    _claim_fabric_nics(rank.final, view, deployment, claim)
+
+
+@pytest.mark.requires("container")
+@pytest.mark.check("NET-13", stages=("hosts",), needs=("ENV-03",))
+def test_container_tells_gloo_fabric_nics(view: NodeViews, deployment: Deployment, claim: Claim) -> None:
+    """Every NIC that GLOO_SOCKET_IFNAME names in the environment of the container has a fabric address of this node."""
+    _claim_fabric_nics(view.environment.login, view, deployment, claim)
+
+
+@pytest.mark.check("NET-14", stages=CLUSTER, needs=("RAY-03",))
+def test_gloo_does_not_offer_loopback(view: NodeViews, rank: Rank, claim: Claim) -> None:
+    """Unless Gloo is told a NIC, the node's own name resolves, and first to an address that its peers can reach."""
+    _claim_no_loopback(rank.final, view, claim)
+
+
+@pytest.mark.requires("container")
+@pytest.mark.check("NET-14", stages=("hosts",), needs=("ENV-03",), severity="warning")
+def test_container_does_not_leave_gloo_to_loopback(view: NodeViews, claim: Claim) -> None:
+    """The container names a NIC to Gloo, or its name resolves to what peers can reach; `ray start` may do it yet."""
+    _claim_no_loopback(view.environment.login, view, claim)
+
+
+def _claim_fabric_nics(environment: Mapping[str, str], view: NodeViews, deployment: Deployment, claim: Claim) -> None:
+    told = environment.get(GLOO_NICS)
     nics = view.network.interfaces
     wrong = [name for name in gloo_nics(told) if not _is_on_fabric(nics.get(name), deployment)]
     fitting = [name for name, nic in nics.items() if _is_on_fabric(nic, deployment)]
@@ -69,10 +94,8 @@ def test_gloo_is_told_fabric_nics(view: NodeViews, rank: Rank, deployment: Deplo
     )
 
 
-@pytest.mark.check("NET-14", stages=CLUSTER, needs=("RAY-03",))
-def test_gloo_does_not_offer_loopback(view: NodeViews, rank: Rank, claim: Claim) -> None:
-    """Unless Gloo is told a NIC, the node's own name resolves, and first to an address that its peers can reach."""
-    told = bool(gloo_nics(rank.final.get(GLOO_NICS)))
+def _claim_no_loopback(environment: Mapping[str, str], view: NodeViews, claim: Claim) -> None:
+    told = bool(gloo_nics(environment.get(GLOO_NICS)))
     own = () if told else view.environment.own_addresses
     claim(
         told or (bool(own) and not ip_address(own[0]).is_loopback),

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
 
 from fixtures.claim import Claim
-from shakedown.engines import nccl
-from shakedown.engines.nccl import Selector
 from shakedown.engines.vllm.environment import NCCL_WITHOUT_RDMA, concerns_all_ranks, debugging
 from shakedown.engines.vllm.handover import OWN_TO_EACH
 from shakedown.inventory.model import Deployment, Node
-from shakedown.nodes.ranks import driver_of, rank_of
+from shakedown.nodes.ranks import Rank, driver_of, rank_of
 from shakedown.nodes.views.node import NodeViews
 
 pytestmark = pytest.mark.infra
@@ -20,10 +20,9 @@ CLUSTER = ("ray", "serving")
 
 @pytest.mark.check("ENV-01", stages=CLUSTER, needs=("RAY-03",))
 def test_variables_of_all_ranks_are_set_everywhere(
-    pair: dict[str, NodeViews], deployment: Deployment, claim: Claim
+    pair: dict[str, NodeViews], head: NodeViews, deployment: Deployment, claim: Claim
 ) -> None:
     """A variable on which all ranks depend reaches the ranks of every node, or of none."""
-    head = pair[deployment.head.name]
     final = {name: rank_of(view, head, deployment).final for name, view in pair.items()}
     uneven = []
     for variable in sorted({name for environment in final.values() for name in environment}):
@@ -40,14 +39,12 @@ def test_variables_of_all_ranks_are_set_everywhere(
 
 @pytest.mark.check("ENV-02", stages=CLUSTER, needs=("RAY-03",))
 def test_variables_of_the_server_reach_its_ranks(
-    view: NodeViews, pair: dict[str, NodeViews], deployment: Deployment, claim: Claim
+    rank: Rank, head: NodeViews, deployment: Deployment, claim: Claim
 ) -> None:
     """What is set for the server and decides how ranks work is set for the ranks of this node, too."""
-    head = pair[deployment.head.name]
     driver = driver_of(head, deployment)
-    final = rank_of(view, head, deployment).final
-    excluded = OWN_TO_EACH | head.environment.not_handed_over
-    lost = [name for name in driver.environment if concerns_all_ranks(name) and name not in (final.keys() | excluded)]
+    known = rank.final.keys() | OWN_TO_EACH | head.environment.not_handed_over
+    lost = [name for name in driver.environment if concerns_all_ranks(name) and name not in known]
     claim(
         not lost,
         found=f"{', '.join(lost)}: set for {driver.known_from}, handed over by no rule of the installed release",
@@ -56,11 +53,8 @@ def test_variables_of_the_server_reach_its_ranks(
 
 
 @pytest.mark.check("ENV-09", stages=("hosts", *CLUSTER))
-def test_no_file_keeps_variables_from_the_workers(
-    pair: dict[str, NodeViews], deployment: Deployment, claim: Claim
-) -> None:
+def test_no_file_keeps_variables_from_the_workers(head: NodeViews, claim: Claim) -> None:
     """No file in the engine's configuration on the head keeps variables from its workers."""
-    head = pair[deployment.head.name]
     names = sorted(head.environment.not_handed_over)
     claim(
         not names,
@@ -71,41 +65,30 @@ def test_no_file_keeps_variables_from_the_workers(
 
 
 @pytest.mark.check("ENV-09", stages=CLUSTER, needs=("RAY-03",))
-def test_the_driver_replaces_nothing(
-    view: NodeViews, pair: dict[str, NodeViews], deployment: Deployment, claim: Claim
-) -> None:
+def test_the_driver_replaces_nothing(rank: Rank, claim: Claim) -> None:
     """The driver replaces no value that was set for the ranks of this node."""
-    replaced = rank_of(view, pair[deployment.head.name], deployment).replaced
     claim(
-        not replaced,
-        found="; ".join(f"{name}: {own!r} here becomes {given!r}" for name, (own, given) in replaced.items()),
+        not rank.replaced,
+        found="; ".join(f"{name}: {own!r} here becomes {given!r}" for name, (own, given) in rank.replaced.items()),
         expected="the same values on all nodes, or a release that fills gaps only (0.21 and later)",
     )
 
 
-@pytest.mark.check("NET-10", stages=CLUSTER, needs=("RAY-03",))
-def test_nics_that_are_handed_over_exist_here(
-    view: NodeViews, pair: dict[str, NodeViews], deployment: Deployment, claim: Claim
-) -> None:
-    """Names of NICs that the driver hands to this node's ranks for NCCL are names of NICs of this node."""
-    rank = rank_of(view, pair[deployment.head.name], deployment)
-    value = rank.final.get(nccl.NICS, "")
-    handed = value != rank.raylet.get(nccl.NICS, "")
-    nics = [name for name in view.network.interfaces if name != "lo"]
-    claim(
-        not handed or any(map(Selector.parse(value).takes, nics)),
-        found=f"{nccl.NICS}={value} comes from the head; this node has {', '.join(nics)}",
-        expected=f"a value that fits {view.node.interface}, too, or none for the server on the head",
-    )
-
-
 @pytest.mark.check("ENV-07", stages=CLUSTER, needs=("RAY-03",))
-def test_nothing_is_left_of_debugging(
-    view: NodeViews, node: Node, pair: dict[str, NodeViews], deployment: Deployment, claim: Claim
-) -> None:
+def test_nothing_is_left_of_debugging(node: Node, rank: Rank, claim: Claim) -> None:
     """No setting that is for finding faults, and slows down or fills logs, reaches the ranks of this node."""
-    final = rank_of(view, pair[deployment.head.name], deployment).final
-    on = list(debugging(final))
-    if node.hcas and final.get(NCCL_WITHOUT_RDMA, "0") != "0":
-        on.append(f"{NCCL_WITHOUT_RDMA}={final[NCCL_WITHOUT_RDMA]} although hcas are declared")
+    _claim_no_debugging(rank.final, node, claim)
+
+
+@pytest.mark.requires("container")
+@pytest.mark.check("ENV-07", stages=("hosts",), needs=("ENV-03",))
+def test_nothing_is_left_of_debugging_in_the_container(view: NodeViews, node: Node, claim: Claim) -> None:
+    """No setting that is for finding faults stands in the environment of the container, which every rank inherits."""
+    _claim_no_debugging(view.environment.login, node, claim)
+
+
+def _claim_no_debugging(environment: Mapping[str, str], node: Node, claim: Claim) -> None:
+    on = list(debugging(environment))
+    if node.hcas and environment.get(NCCL_WITHOUT_RDMA, "0") != "0":
+        on.append(f"{NCCL_WITHOUT_RDMA}={environment[NCCL_WITHOUT_RDMA]} although hcas are declared")
     claim(not on, found=", ".join(on), expected="none of these")

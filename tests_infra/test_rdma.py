@@ -11,7 +11,7 @@ from shakedown.engines import nccl
 from shakedown.engines.nccl import Selector
 from shakedown.inventory.model import Deployment, Node
 from shakedown.nodes.evidence import Evidence
-from shakedown.nodes.ranks import rank_of
+from shakedown.nodes.ranks import Rank, rank_of
 from shakedown.nodes.views.links import Interface
 from shakedown.nodes.views.node import NodeViews
 from shakedown.nodes.views.rdma import Port
@@ -26,13 +26,13 @@ Told = Callable[[NodeViews], Mapping[str, str]]
 
 
 @pytest.fixture
-def told(pair: dict[str, NodeViews], deployment: Deployment, evidence: Evidence) -> Told:
+def told(head: NodeViews, deployment: Deployment, evidence: Evidence) -> Told:
     """The environment of a node's ranks; before there is Ray, of whatever is started on the node."""
 
     def environment(view: NodeViews) -> Mapping[str, str]:
         if evidence.stage is Stage.HOSTS:
             return view.environment.login
-        return rank_of(view, pair[deployment.head.name], deployment).final
+        return rank_of(view, head, deployment).final
 
     return environment
 
@@ -152,18 +152,22 @@ def test_nccl_is_told_a_nic_that_works(view: NodeViews, deployment: Deployment, 
 
 
 @pytest.mark.check("NET-10", stages=CLUSTER, needs=("RAY-03",))
-def test_hcas_that_are_handed_over_exist_here(
-    view: NodeViews, pair: dict[str, NodeViews], deployment: Deployment, claim: Claim
-) -> None:
-    """Names of HCAs that the driver hands to this node's ranks for NCCL are names of HCAs of this node."""
-    rank = rank_of(view, pair[deployment.head.name], deployment)
-    value = rank.final.get(nccl.HCAS, "")
-    handed = value != rank.raylet.get(nccl.HCAS, "")
-    missing = Selector.parse(value).unmatched((port.hca, port.number) for port in view.rdma.ports)
+def test_devices_that_are_handed_over_exist_here(view: NodeViews, rank: Rank, claim: Claim) -> None:
+    """Names of NICs and HCAs that the driver hands to this node's ranks for NCCL are names of devices of this node."""
+    there = {
+        nccl.NICS: [name for name in view.network.interfaces if name != "lo"],
+        nccl.HCAS: list(view.rdma.hcas),
+    }
+    foreign = [
+        f"{variable}={rank.final[variable]} fits none of {', '.join(devices) or 'none'}"
+        for variable, devices in there.items()
+        if rank.final.get(variable, "") != rank.raylet.get(variable, "")
+        and not any(map(Selector.parse(rank.final[variable]).takes, devices))
+    ]
     claim(
-        not handed or not missing,
-        found=f"{nccl.HCAS}={value} comes from the head; not here: {', '.join(missing)}; {_listed(view.rdma.ports)}",
-        expected="a value of its own, names or prefixes that fit all nodes, or none for the server on the head",
+        not foreign,
+        found=f"{'; '.join(foreign)}; it comes from the head",
+        expected="values of the node's own, names or prefixes that fit all nodes, or none for the server on the head",
     )
 
 

@@ -37,3 +37,36 @@ def test_no_check_alarms_at_a_healthy_variant(tmp_path: Path) -> None:
     observed = observe(variant, tmp_path)
     assert not observed.failed, observed.text
     assert {"NET-06", "NET-13", "SRV-01"} <= observed.passed
+
+
+GUARDED = """\
+table inet guard {
+	chain forward {
+		type filter hook forward priority filter; policy drop;
+		iifname "enp1s0f1np1" drop
+	}
+	chain input {
+		type filter hook input priority filter; policy accept;
+		ct state established,related accept
+		iifname "enp1s0f1np1" ip saddr != 192.168.200.0/24 drop
+		iifname "enP7s7" tcp dport != { 22, 30000 } ct state new drop
+	}
+}
+"""
+
+
+def one_of_each(evidence: Evidence) -> None:
+    """A pair that was cabled while it ran, and is guarded against everybody but its own two nodes."""
+    in_text(evidence, HEAD, "RDMA devices", r"(?<=^rocep1s0f1/ports/1/counters/link_downed:)0", "1")
+    in_text(evidence, WORKER, "adapters in", r"(?<=^enp1s0f1np1/statistics/rx_errors:)0", "1")
+    in_text(evidence, WORKER, "adapters in", r"(?<=^enP2p1s0f1np1/statistics/rx_crc_errors:)0", "40")
+    in_text(evidence, WORKER, "adapters in", r"(?<=^enP2p1s0f1np1/statistics/rx_packets:)\d+", "900000000")
+    for node in (HEAD, WORKER):
+        evidence.change(node, "rules of the firewall", lambda _: GUARDED)
+
+
+def test_no_check_alarms_at_a_pair_that_has_lived(tmp_path: Path) -> None:
+    lived = Fault("lived", "bundle", "NET-21", stage="hosts", inject=one_of_each, pair="gb10")
+    observed = observe(lived, tmp_path)
+    assert not observed.failed, observed.text
+    assert {"NET-21", "RAY-09", "NET-05"} <= observed.passed

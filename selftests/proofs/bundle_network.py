@@ -13,6 +13,8 @@ from shakedown.nodes.evidence import Evidence
 from shakedown.nodes.views.system import NCCL
 
 RDMA = "RDMA devices"
+BOOT = "files that keep"
+LOGIN = "env |"
 ADAPTERS = "adapters in /sys/class/net"
 FIRST, TWIN = "rocep1s0f1", "roceP2p1s0f1"
 TWIN_NIC = "enP2p1s0f1np1"
@@ -59,6 +61,16 @@ def twin_on_two_lanes(evidence: Evidence) -> None:
 def damaged_packets(evidence: Evidence) -> None:
     """A plug that is not quite in: packets arrive damaged."""
     in_text(evidence, WORKER, ADAPTERS, r"(?<=^enp1s0f1np1/statistics/rx_crc_errors:)0", "417")
+
+
+def link_down_now_and_then(evidence: Evidence) -> None:
+    """The RDMA device lost its link again and again since the node was started."""
+    in_text(evidence, HEAD, RDMA, rf"(?<=^{FIRST}/ports/1/counters/link_downed:)0", "23")
+
+
+def address_set_by_hand(evidence: Evidence) -> None:
+    """``ip addr add``, and a netplan file that knows nothing of it."""
+    in_text(evidence, WORKER, BOOT, r"^naming ", "other ")
 
 
 def symbol_errors(evidence: Evidence) -> None:
@@ -181,6 +193,21 @@ def hca_of_the_head_only(evidence: Evidence) -> None:
         in_text(evidence, WORKER, RDMA, rf"^roce{half}1/", f"roce{half}3/")
 
 
+def gloo_told_an_hca(evidence: Evidence) -> None:
+    """The container was made with `-e GLOO_SOCKET_IFNAME=` and the name of an RDMA device."""
+    evidence.change(WORKER, LOGIN, lambda text: f"{text}GLOO_SOCKET_IFNAME={FIRST}\n")
+
+
+def container_resolves_to_loopback(evidence: Evidence) -> None:
+    """The container has no variable for Gloo, and its name is that of an installer's /etc/hosts."""
+    evidence.change(WORKER, "getent ahostsv4", lambda _: "127.0.1.1       STREAM node-b\n")
+
+
+def container_serialises(evidence: Evidence) -> None:
+    """The container was made with a setting for finding faults."""
+    evidence.change(WORKER, LOGIN, lambda text: f"{text}CUDA_LAUNCH_BLOCKING=1\n")
+
+
 def nccl_older_on_worker(evidence: Evidence) -> None:
     """Two images, two NCCLs (vllm#16714)."""
     for node, version in ((HEAD, "2.28.9"), (WORKER, "2.26.2")):
@@ -210,6 +237,11 @@ def _fault(name: str, check: str, stage: str, inject: Callable[[Evidence], None]
 FAULTS: tuple[Fault, ...] = (
     _fault("twin-on-two-lanes", "NET-02", "hosts", twin_on_two_lanes),
     _fault("damaged-packets", "NET-21", "hosts", damaged_packets),
+    _fault("link-down-now-and-then", "NET-21", "hosts", link_down_now_and_then),
+    _fault("address-set-by-hand", "NET-05", "hosts", address_set_by_hand),
+    _fault("gloo-told-an-hca", "NET-13", "hosts", gloo_told_an_hca),
+    _fault("container-resolves-to-loopback", "NET-14", "hosts", container_resolves_to_loopback),
+    _fault("container-serialises", "ENV-07", "hosts", container_serialises),
     _fault("symbol-errors", "NET-21", "ray", symbol_errors),
     _fault("link-flaps", "NET-21", "hosts", link_flaps),
     _fault("one-subnet-for-twins", "NET-04", "hosts", one_subnet_for_twins),

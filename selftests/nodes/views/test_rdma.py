@@ -52,11 +52,12 @@ def test_what_is_no_gid_is_refused() -> None:
 def test_adapters() -> None:
     text = (
         "enp1s0f1np1/carrier_changes:3\nenp1s0f1np1/statistics/rx_crc_errors:7\n"
+        "enp1s0f1np1/statistics/rx_packets:912\n"
         "enp1s0f1np1/device/current_link_speed:32.0 GT/s PCIe\nenp1s0f1np1/device/current_link_width:4\n"
         "fab0/carrier_changes:2\nwlP9s9/phy80211:yes\nusb0/device/current_link_speed:Unknown\n"
     )
     found = parse_adapters(text)
-    assert found["enp1s0f1np1"] == Adapter(32.0, 4, False, 3, {"statistics/rx_crc_errors": 7})
+    assert found["enp1s0f1np1"] == Adapter(32.0, 4, False, 3, 912, {"statistics/rx_crc_errors": 7})
     assert found["fab0"].pcie_gts is None
     assert found["usb0"].pcie_gts is None
     assert found["wlP9s9"].wireless

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from shakedown.engines.vllm.environment import gloo_nics
 from shakedown.errors import EvidenceError
+from shakedown.inventory.load import load_deployment
+from shakedown.nodes.views import boot
+from shakedown.nodes.views.boot import parse_settings
+from shakedown.nodes.views.links import parse_addresses
 from shakedown.nodes.views.memory import parse_meminfo
 from shakedown.nodes.views.platform import parse_clock
 from shakedown.nodes.views.processes import Listener, parse_listeners
+from shakedown.simulator.deployment import FILE
 
 
 def test_meminfo_is_bytes() -> None:
@@ -104,3 +113,35 @@ def test_what_is_no_time_is_refused(text: str) -> None:
 @given(st.text())
 def test_any_text_gives_listeners_or_none(text: str) -> None:
     assert all(listener.port >= 0 for listener in parse_listeners(text))
+
+
+def test_files_by_whether_they_keep_the_address() -> None:
+    settings = parse_settings(
+        "naming /etc/netplan/40 cx7.yaml\nother /etc/netplan/01.yaml\nclosed /etc/netplan/50.yaml\n"
+    )
+    assert settings.naming == ("/etc/netplan/40 cx7.yaml",)
+    assert settings.others == ("/etc/netplan/01.yaml",)
+    assert settings.closed == ("/etc/50",)
+
+
+def test_the_whole_address_is_looked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """192.168.200.12 stands in 192.168.200.123 and is another."""
+    monkeypatch.setattr(boot, "PLACES", (str(tmp_path / "netplan"), str(tmp_path / "none")))
+    (tmp_path / "netplan").mkdir()
+    (tmp_path / "netplan/a.yaml").write_text("addresses: [192.168.200.12/24]\n")
+    (tmp_path / "netplan/b.yaml").write_text("addresses: [192.168.200.123/24]\n")
+    deployment = load_deployment(FILE)
+    (command,) = boot.BootView.commands(deployment, deployment.head)
+    said = subprocess.run(["sh", "-c", command.text], capture_output=True, text=True, check=True)
+    assert sorted(said.stdout.split()[::2]) == ["naming", "other"]
+
+
+def test_an_address_that_was_lent_is_told_from_one_that_is_kept() -> None:
+    infos = [
+        {"family": "inet", "local": "192.168.200.12", "prefixlen": 24, "dynamic": True},
+        {"family": "inet", "local": "192.168.201.12", "prefixlen": 24},
+        {"family": "inet6", "local": "fe80::1", "prefixlen": 64, "dynamic": True},
+    ]
+    nics = parse_addresses(json.dumps([{"ifname": "fab0", "mtu": 9000, "addr_info": infos}]))
+    assert [str(address) for address in nics["fab0"].lent] == ["192.168.200.12"]
+    assert len(nics["fab0"].addresses) == 2

@@ -17,8 +17,8 @@ ADDRESSES = Command("ip -j addr show")
 ADAPTERS = Command(
     """\
 cd /sys/class/net || exit 1
-grep -sH . */carrier_changes */statistics/rx_errors */statistics/tx_errors */statistics/rx_crc_errors \\
-    */device/current_link_speed */device/current_link_width
+grep -sH . */carrier_changes */device/current_link_speed */device/current_link_width \\
+    */statistics/rx_packets */statistics/rx_errors */statistics/tx_errors */statistics/rx_crc_errors
 for wireless in */phy80211 */wireless; do [ ! -e "$wireless" ] || echo "$wireless:yes"; done
 true""",
     key="adapters in /sys/class/net",
@@ -38,6 +38,7 @@ class Interface:
         mtu: bytes.
         mac: hardware address, lower case; empty where there is none.
         addresses: IPv4, with prefix.
+        lent: those of them that a DHCP server has given for a while.
     """
 
     name: str
@@ -46,6 +47,7 @@ class Interface:
     mtu: int
     mac: str
     addresses: tuple[IPv4Interface, ...]
+    lent: frozenset[IPv4Address] = frozenset()
 
     @property
     def is_up(self) -> bool:
@@ -71,6 +73,7 @@ class Adapter:
         pcie_lanes: width of that link; None as above.
         wireless: it is a Wi-Fi.
         carrier_changes: how often its signal came or went since it was made.
+        received: packets since it was made.
         errors: counters of `ERROR_COUNTERS` since it was made.
     """
 
@@ -78,6 +81,7 @@ class Adapter:
     pcie_lanes: int | None = None
     wireless: bool = False
     carrier_changes: int = 0
+    received: int = 0
     errors: Mapping[str, int] | None = None
 
 
@@ -94,16 +98,15 @@ def parse_addresses(text: str) -> dict[str, Interface]:
 
 
 def _interface(link: dict[str, Any]) -> Interface:
-    infos = link.get("addr_info", [])
+    infos = [info for info in link.get("addr_info", []) if info.get("family") == "inet"]
     return Interface(
         name=str(link["ifname"]),
         operstate=str(link.get("operstate", "unknown")).lower(),
         carrier="LOWER_UP" in link.get("flags", []),
         mtu=int(link["mtu"]),
         mac=str(link.get("address", "")).lower(),
-        addresses=tuple(
-            IPv4Interface(f"{info['local']}/{info['prefixlen']}") for info in infos if info.get("family") == "inet"
-        ),
+        addresses=tuple(IPv4Interface(f"{info['local']}/{info['prefixlen']}") for info in infos),
+        lent=frozenset(IPv4Address(info["local"]) for info in infos if info.get("dynamic")),
     )
 
 
@@ -120,6 +123,7 @@ def _adapter(files: Mapping[str, str]) -> Adapter:
         pcie_lanes=_count(files.get("device/current_link_width")) or None,
         wireless="phy80211" in files or "wireless" in files,
         carrier_changes=_count(files.get("carrier_changes")),
+        received=_count(files.get("statistics/rx_packets")),
         errors={name: _count(files[name]) for name in ERROR_COUNTERS if name in files},
     )
 

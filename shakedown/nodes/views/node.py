@@ -12,6 +12,7 @@ from shakedown.nodes.answer import Command, Place
 from shakedown.nodes.backend import host_for
 from shakedown.nodes.evidence import Evidence
 from shakedown.nodes.views.base import View
+from shakedown.nodes.views.boot import BootView
 from shakedown.nodes.views.container import ContainerView
 from shakedown.nodes.views.disks import DisksView
 from shakedown.nodes.views.engine import EngineView
@@ -37,6 +38,7 @@ V = TypeVar("V", bound=View)
 VIEWS: tuple[type[View], ...] = (
     PlatformView,  # the clock is asked first
     NetworkView,
+    BootView,
     RdmaView,
     FirewallView,
     SystemView,
@@ -80,6 +82,11 @@ class NodeViews:
     def network(self) -> NetworkView:
         """NICs, addresses, routes, echoes."""
         return self._view(NetworkView)
+
+    @cached_property
+    def boot(self) -> BootView:
+        """What the next boot brings back of the network."""
+        return self._view(BootView)
 
     @cached_property
     def rdma(self) -> RdmaView:

@@ -21,16 +21,20 @@ ACTIVE = "ACTIVE"
 NO_SUCH_FILE = (1, 2)
 """Exit codes of ``ls`` for a path that is not there: BusyBox, GNU."""
 
-_DEVICES = Command(
+DEVICES = Command(
     """\
 cd /sys/class/infiniband 2>/dev/null || exit 0
 grep -sH . */fw_ver */ports/*/state */ports/*/link_layer \\
     */ports/*/gids/* */ports/*/gid_attrs/types/* */ports/*/gid_attrs/ndevs/* \\
-    */ports/*/counters/link_downed */ports/*/counters/symbol_error */ports/*/counters/port_rcv_errors |
+    */ports/*/counters/link_downed */ports/*/counters/symbol_error */ports/*/counters/port_rcv_errors \\
+    */ports/*/hw_counters/out_of_sequence */ports/*/hw_counters/packet_seq_err \\
+    */ports/*/hw_counters/local_ack_timeout_err */ports/*/hw_counters/rnr_nak_retry_err |
     grep -v '\\(:0000\\)\\{8\\}$'
 true""",
     key="RDMA devices in /sys/class/infiniband",
 )
+"""Counters stand in it that grow: asked again, they tell by how much."""
+
 _NODES = Command("ls /dev/infiniband", Place.ENGINE)
 _LIBRARY = Command("ldconfig -p | grep -F libibverbs.so.1 || true", Place.ENGINE)
 
@@ -71,6 +75,7 @@ class Port:
         ethernet: it speaks RoCE, not InfiniBand.
         gids: its table, without empty entries.
         counters: ``link_downed``, ``symbol_error``, ``port_rcv_errors`` since the device was started.
+        repeats: of the protocol, as ``out_of_sequence``; some are no fault, many under load are.
     """
 
     hca: str
@@ -79,6 +84,7 @@ class Port:
     ethernet: bool
     gids: tuple[Gid, ...]
     counters: Mapping[str, int]
+    repeats: Mapping[str, int]
 
     @property
     def active(self) -> bool:
@@ -104,12 +110,12 @@ class RdmaView(View):
     @classmethod
     def commands(cls, deployment: Deployment, node: Node) -> tuple[Command, ...]:  # noqa: ARG003 - same for all
         """One command reads all devices; two look from where the engine runs."""
-        return (_DEVICES, _NODES, _LIBRARY)
+        return (DEVICES, _NODES, _LIBRARY)
 
     @cached_property
     def ports(self) -> tuple[Port, ...]:
         """Every port of every HCA."""
-        return parse_ports(self._text(_DEVICES))
+        return parse_ports(self._text(DEVICES))
 
     @property
     def active(self) -> tuple[Port, ...]:
@@ -124,7 +130,7 @@ class RdmaView(View):
     @cached_property
     def firmware(self) -> dict[str, str]:
         """Version by HCA."""
-        files = by_device(self._text(_DEVICES))
+        files = by_device(self._text(DEVICES))
         return {hca: content["fw_ver"] for hca, content in files.items() if "fw_ver" in content}
 
     @cached_property
@@ -163,15 +169,19 @@ def _port(hca: str, number: int, files: Mapping[str, str]) -> Port:
         for file, text in files.items()
         if file.startswith(f"ports/{number}/")
     }
-    counters = {file.rpartition("/")[2]: int(text) for file, text in own.items() if file.startswith("counters/")}
     return Port(
         hca=hca,
         number=number,
         state=own["state"].rpartition(" ")[2],
         ethernet=own.get("link_layer") == "Ethernet",
         gids=tuple(sorted(_gids(own), key=lambda gid: gid.index)),
-        counters=counters,
+        counters=_counters(own, "counters/"),
+        repeats=_counters(own, "hw_counters/"),
     )
+
+
+def _counters(files: Mapping[str, str], folder: str) -> dict[str, int]:
+    return {file.removeprefix(folder): int(text) for file, text in files.items() if file.startswith(folder)}
 
 
 def _gids(files: Mapping[str, str]) -> list[Gid]:
