@@ -11,6 +11,7 @@ from shakedown.embedded import cli as embedded
 from shakedown.errors import ShakedownError
 from shakedown.faults import cli as faults
 from shakedown.launch import acceptance as acceptance_run
+from shakedown.launch import cli as launching
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -19,7 +20,9 @@ app = typer.Typer(
     help="Acceptance of a large language model served from several machines. The suites themselves are pytest: "
     "pytest -m infra, -m serving, -m perf.",
 )
-app.command()(embedded.up)
+app.command()(launching.launch)
+app.command()(launching.watch)
+app.command()(launching.up)
 app.command()(embedded.down)
 app.command()(embedded.status)
 app.command()(faults.faults)
@@ -40,7 +43,7 @@ def main() -> None:
         app()
     except ShakedownError as error:
         typer.echo(f"shakedown: {error}", err=True)
-        sys.exit(2)
+        sys.exit(error.exit_code)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,13 @@
 
 
 class ShakedownError(Exception):
-    """Root of the hierarchy. Its text is written for the operator: what, where, what to do next."""
+    """Root of the hierarchy. Its text is written for the operator: what, where, what to do next.
+
+    Attributes:
+        exit_code: of a command that ends with it.
+    """
+
+    exit_code = 2
 
 
 class DeploymentFileError(ShakedownError):

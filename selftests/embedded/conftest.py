@@ -27,10 +27,10 @@ def runtime(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 @pytest.fixture
 def cli(runtime: Path) -> Iterator[Cli]:
-    """Starts a command of `shakedown.embedded.cli` in a process of its own; ended with the test."""
+    """Starts a command of `shakedown` in a process of its own; ended with the test."""
     started: list[subprocess.Popen[str]] = []
 
-    def run(*arguments: str, module: str = "shakedown.embedded.cli") -> subprocess.Popen[str]:
+    def run(*arguments: str, module: str = "shakedown") -> subprocess.Popen[str]:
         process = subprocess.Popen(
             [sys.executable, "-m", module, *arguments],
             cwd=ROOT,

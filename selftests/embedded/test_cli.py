@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 from typer import rich_utils
 from typer.testing import CliRunner
 
-from shakedown.embedded import cli
+from shakedown.cli import app
 from shakedown.embedded.faults import FAULTS, shape_of
 from shakedown.embedded.processes import myself
-from shakedown.embedded.progress import shown
 from shakedown.embedded.shape import HEALTHY
 from shakedown.embedded.state import Record, StateFolder
 from shakedown.errors import LaunchError
@@ -31,7 +28,7 @@ def standing(runtime: Path) -> Iterator[None]:
 
 def test_help_lists_every_fault_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rich_utils, "MAX_WIDTH", 400)
-    text = CliRunner().invoke(cli.app, ["up", "--help"]).output
+    text = CliRunner().invoke(app, ["up", "--help"]).output
     for fault in FAULTS:
         assert f"{fault.name}: {fault.text}" in text
 
@@ -50,34 +47,18 @@ def test_every_fault_changes_one_thing_or_what_makes_it_felt() -> None:
 def test_an_unknown_fault_is_refused_with_the_known_ones() -> None:
     with pytest.raises(LaunchError, match="no fault 'fire'; known: ray-on-management, "):
         shape_of("fire")
-    result = CliRunner().invoke(cli.app, ["up", "--fault", "fire"])
+    result = CliRunner().invoke(app, ["up", "--fault", "fire"])
     assert result.exit_code == 2
     assert "no fault 'fire'" in result.output
 
 
 def test_a_deployment_with_another_fault_is_not_continued() -> None:
-    result = CliRunner().invoke(cli.app, ["up", "--name", "one", "--fault", "worker-not-joined"])
+    result = CliRunner().invoke(app, ["up", "--name", "one", "--fault", "worker-not-joined"])
     assert isinstance(result.exception, LaunchError)
     assert "made with fault mtu-mismatch" in str(result.exception)
     assert "down one" in str(result.exception)
 
 
 def test_down_of_something_that_is_not_there_is_no_error() -> None:
-    result = CliRunner().invoke(cli.app, ["down", "other"])
+    result = CliRunner().invoke(app, ["down", "other"])
     assert (result.exit_code, result.output) == (0, "other: was not there\n")
-
-
-def test_progress_is_one_line_a_phase_where_nobody_watches() -> None:
-    written = io.StringIO()
-    with shown(Console(file=written, width=20)) as progress:
-        progress("  1.0 s  a phase whose name is [longer] than the line")
-    assert written.getvalue() == "  1.0 s  a phase whose name is [longer] than the line\n"
-
-
-def test_progress_shows_the_phase_that_lasts_at_a_terminal() -> None:
-    written = io.StringIO()
-    with shown(Console(file=written, force_terminal=True, width=80, color_system=None)) as progress:
-        progress("  1.0 s  the first")
-        progress("  2.5 s  the [second]")
-    assert "  1.0 s  the first\n" in written.getvalue().replace("\r", "\n")
-    assert "the [second]" in written.getvalue()

@@ -22,6 +22,12 @@ from shakedown.outcomes import Stage
 Progress = Callable[[str], None]
 """Told, in a line for people, what is being done now and how many seconds have gone by."""
 
+Ready = Callable[[Path, float], None]
+"""Waits until the model is ready: given the deployment file, and when the server was started, seconds since the epoch.
+
+Raises a LaunchError if it will never be.
+"""
+
 
 def silent(_line: str) -> None:
     """A progress that tells nobody."""
@@ -93,29 +99,41 @@ class EmbeddedDeployment:
         """How far it came."""
         return self.record.stage
 
-    def reach(self, stage: Stage, progress: Progress = silent) -> None:
+    def reach(self, stage: Stage, progress: Progress = silent, ready: Ready | None = None) -> None:
         """Take the deployment to a stage; nothing is done where it is there already.
+
+        Args:
+            stage: how far.
+            progress: told what is being done.
+            ready: waits for the model; without it this only asks the API and looks at the phases of the log.
 
         Raises:
             LaunchError: it did not get there. It stands at the stage before, without what was started in vain.
         """
-        for step, take in ((Stage.RAY, self._form_cluster), (Stage.SERVING, self._serve)):
-            if self.stage.order < step.order <= stage.order:
-                take(clock(progress))
-                self._note(stage=step)
+        tell = clock(progress)
+        if self.stage.order < Stage.RAY.order <= stage.order:
+            self._form_cluster(tell)
+            self._note(stage=Stage.RAY)
+        if self.stage.order < Stage.SERVING.order <= stage.order:
+            self._serve(tell, ready)
+            self._note(stage=Stage.SERVING)
 
     def _form_cluster(self, tell: Callable[[str], None]) -> None:
         with kept_when_failing(self.nodes):
             cluster.form(self.nodes, self._shape, self.record.slow_load_s, tell)
 
-    def _serve(self, tell: Callable[[str], None]) -> None:
-        head = self.nodes[0]
+    def _serve(self, tell: Callable[[str], None], ready: Ready | None) -> None:
+        head, began = self.nodes[0], time.time()
         tell("vLLM starts on the head")
         process = server.launch(head, self._shape, self.record.slow_load_s)
         self._note(server=process)
         try:
             with kept_when_failing(self.nodes):
-                server.await_ready(head, process, self.record.port, tell, server.STALL_S + self.record.slow_load_s)
+                if ready:
+                    ready(self.file, began)
+                else:
+                    stall_s = server.STALL_S + self.record.slow_load_s
+                    server.await_ready(head, process, self.record.port, tell, stall_s)
         except BaseException:
             head.kill_group(process)
             raise

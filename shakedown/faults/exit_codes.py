@@ -5,6 +5,9 @@ None collides with pytest's own (0 to 5), with those of ssh and of the shell (12
 
 from __future__ import annotations
 
+READY = 0
+"""A token was generated."""
+
 OF_FAMILY = {
     "MEM": 10,
     "RAY": 11,
@@ -22,6 +25,15 @@ STALL = 20
 
 UNKNOWN = 21
 """A crash that the catalogue does not know."""
+
+ENDED = 22
+"""The server was stopped on purpose, or there is none to follow."""
+
+DEADLINE = 23
+"""Neither ready nor failed when the time given was up."""
+
+GATE = 24
+"""The infra checks before a stage were not passed, and none of them says why in an id: pytest itself came to grief."""
 
 
 def exit_code(fault: str | None) -> int:

@@ -12,6 +12,8 @@ from rich.table import Table
 
 from shakedown.embedded.up import EmbeddedDeployment, Options, start
 from shakedown.errors import LaunchError
+from shakedown.launch.launching import attending
+from shakedown.launch.live import shown
 from shakedown.launch.suites import ROOT, run_suite
 from shakedown.outcomes import Stage
 
@@ -62,7 +64,7 @@ def _trial(running: EmbeddedDeployment, console: Console, steps: list[Step]) -> 
         return steps[-1].ok
 
     def reach(stage: Stage, title: str) -> bool:
-        steps.append(_timed(title, lambda: running.reach(stage, console.print), console))
+        steps.append(_timed(title, lambda: running.reach(stage, console.print, attending(shown)), console))
         return steps[-1].ok
 
     if not suite("infra", "machines up, no Ray"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
 
 from rich.console import Console, Group, RenderableType
@@ -17,6 +17,10 @@ from shakedown.text import printable, printable_lines
 from shakedown.units import gib
 
 Show = Callable[[Status], None]
+"""Told every status."""
+
+Display = Callable[[], AbstractContextManager[Show]]
+"""Something that shows a launch for as long as it is entered, such as `shown`."""
 
 STEP = 0.1
 """Share of a bar after which a line is written where there is no terminal ..."""
@@ -53,6 +57,22 @@ def shown(console: Console | None = None) -> Iterator[Show]:
             live.update(picture(status), refresh=True)
 
         yield draw
+
+
+def lines_to(write: Callable[[str], None]) -> Display:
+    """Shows a launch line by line by a function that writes one."""
+
+    @contextmanager
+    def display() -> Iterator[Show]:
+        lines = Lines()
+
+        def tell(status: Status) -> None:
+            for line in lines.of(status):
+                write(line)
+
+        yield tell
+
+    return display
 
 
 def picture(status: Status) -> RenderableType:

@@ -14,7 +14,11 @@ from shakedown.embedded.up import EmbeddedDeployment, Options, start
 from shakedown.errors import LaunchError
 from shakedown.inventory.load import load_deployment
 from shakedown.inventory.model import Deployment
+from shakedown.launch.attend import attend, require_ready
+from shakedown.launch.launching import attending
+from shakedown.launch.live import lines_to
 from shakedown.launch.stage import find_stage
+from shakedown.launch.status import State
 from shakedown.nodes.evidence import Evidence
 from shakedown.outcomes import Stage
 from shakedown.simulator.deployment import bundle_of, simulated_deployment
@@ -81,19 +85,30 @@ class Opened(ABC):
 class Attached(Opened):
     """Somebody else's deployment: only read, never started or ended. With a bundle not even its nodes are asked."""
 
-    def __init__(self, deployment: Deployment, replay: Path | None) -> None:
+    def __init__(self, deployment: Deployment, replay: Path | None, progress: Progress) -> None:
         self.deployment = deployment
         self.evidence_file = replay
+        self._progress = progress
         self.stage = Evidence.load(replay).stage if replay else find_stage(deployment)
 
     def reach(self, stage: Stage) -> None:
-        """Refuses any stage but the one the deployment is at."""
+        """Refuses any stage but the one it is at; a launch that somebody has begun is followed to its end."""
+        if stage is Stage.SERVING and self.stage is not stage and self.evidence_file is None:
+            self._follow()
         if stage != self.stage:
             raise LaunchError(
                 f"{self.deployment.name} is at stage {self.stage}, not {stage}: "
                 f"{self.deployment.serve.base_url}/health does not say 200. It is only attached to, so it is not "
-                "started from here; pytest -m infra says what stands in its way"
+                "started from here: python -m shakedown launch does that, and pytest -m infra says what stands in "
+                "its way"
             )
+
+    def _follow(self) -> None:
+        with lines_to(self._progress)() as show:
+            status = attend(self.deployment, show)
+        if status.state is not State.ENDED:
+            require_ready(status)
+            self.stage = Stage.SERVING
 
     def close(self) -> None:
         """Nothing was started."""
@@ -115,7 +130,7 @@ class Embedded(Opened):
     def reach(self, stage: Stage) -> None:
         """Start Ray, then the model, as far as asked."""
         if stage.order > self.stage.order:
-            self._running.reach(stage, self._progress)
+            self._running.reach(stage, self._progress, attending(lines_to(self._progress)))
             self.stage = self._running.stage
 
     def close(self) -> None:
@@ -149,14 +164,14 @@ class Simulated(Opened):
         self.evidence_file = bundle_of(stage)
 
 
-def open_attached(deployment: Deployment, replay: Path | None = None) -> Opened:
+def open_attached(deployment: Deployment, progress: Progress, replay: Path | None = None) -> Opened:
     """Attach to a declared deployment, or to what a bundle says of it.
 
     Raises:
         NodeUnreachableError: a declared node does not answer.
         EvidenceError: the bundle cannot be read.
     """
-    return Attached(deployment, replay)
+    return Attached(deployment, replay, progress)
 
 
 def open_embedded(stage: Stage, progress: Progress) -> Opened:
