@@ -104,6 +104,12 @@ def test_where_ranks_look_for_each_other_traffic_is_somebody_else_s(phase: Phase
     assert after(phase, 130, Rank(phase, quiet(130, FABRIC=1e8))) is not None
 
 
+def test_memory_that_fills_while_ranks_look_for_each_other_is_somebody_else_s() -> None:
+    falls = [(float(at), {Counter.AVAILABLE: 1e11 - at * 1e8, Counter.CPU: 0.0}) for at in range(301)]
+    assert after(PhaseName.C10D, 300, Rank(PhaseName.C10D, signs(*falls))) is not None
+    assert after(PhaseName.KV_CACHE, 300, Rank(PhaseName.KV_CACHE, signs(*falls))) is None
+
+
 def test_reading_is_a_sign_of_life_in_every_phase() -> None:
     for phase in PhaseName:
         assert after(phase, 5000, Rank(phase, quiet(5000, READ=1e6))) is None

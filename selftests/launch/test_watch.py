@@ -514,3 +514,21 @@ def test_the_worker_s_own_log_tells_where_its_rank_is() -> None:
 
 def api_line(text: str) -> str:
     return f"(APIServer pid=100) INFO 12-01 12:00:00 [launcher.py:1] {text}"
+
+
+def test_what_ray_s_daemons_write_is_no_sign_of_the_engine_s_life() -> None:
+    dump = "[2026-12-01 12:05:00,000 I 60 60] (raylet) node_manager.cc:610: [state-dump] NodeManager: memory usage"
+    dumps = [(float(at), B, Stream.RAYLET_OUT.value, dump) for at in range(40, 300, 10)]
+    statuses = Story().play([*until_c10d(), *dumps], 300, still())
+    assert statuses[-1].state is State.STALLED
+    assert len(statuses) - 1 == pytest.approx(35 + 30, abs=2)
+
+
+def test_where_ray_keeps_back_lines_the_workers_own_logs_say_how_far_it_is() -> None:
+    meet = "world_size=2 rank={0} local_rank=0 distributed_init_method=tcp://192.168.200.12:41213 backend=nccl"
+    said = "(Worker_TP{0} pid={1}00) INFO 12-01 12:01:00 [x.py:1] " + meet
+    own = [(35.0, A, Stream.WORKER.value, said.format(0, 3)), (35.0, B, Stream.WORKER.value, said.format(1, 4))]
+    statuses = Story().play([line for line in until_c10d() if line[0] < 35] + own, 300, still())
+    assert statuses[-1].state is State.STALLED
+    assert statuses[-1].phase == "distributed rendezvous"
+    assert len(statuses) - 1 == pytest.approx(35 + 30, abs=2)

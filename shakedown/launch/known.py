@@ -61,6 +61,12 @@ class Known:
         self.progressed = self.spoke = -inf
 
     @property
+    def phase(self) -> PhaseName | None:
+        """The furthest that any node has shown; Ray may bring a worker's lines late into the server's log."""
+        shown = [name for way in self.course.ways().values() for name in way.marks]
+        return max(shown, key=lambda name: name.order, default=None)
+
+    @property
     def healthy(self) -> bool:
         """Whether the API says that it is well, and is that of this launch.
 

@@ -18,8 +18,8 @@ class Limit:
         busy_s: with no other sign than processor time or lines that report no progress: work that is under way shows
             them, and so do NCCL and vLLM's queues, which spin while they wait. Where both limits are equal,
             they excuse nothing.
-        carries: traffic on the fabric belongs to the launch; where ranks only look for each other, what passes is
-            somebody else's.
+        carries: traffic on the fabric and memory that fills belong to the launch; where ranks only look for each other,
+            they are somebody else's.
     """
 
     quiet_s: float

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from shakedown.launch.events import Counter, Sampled
 from shakedown.launch.limits import Limits
 
-STORED = (Counter.READ, Counter.AVAILABLE)
-TRAFFIC = (Counter.FABRIC, Counter.RDMA)
+CARRIED = (Counter.READ, Counter.AVAILABLE, Counter.FABRIC, Counter.RDMA)
+"""Counters that move where weights do."""
 
 
 class Signs:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from shakedown.engines.vllm.phases import PhaseName
 from shakedown.launch.events import Counter
 from shakedown.launch.limits import Limits
-from shakedown.launch.signs import STORED, TRAFFIC, Signs
+from shakedown.launch.signs import CARRIED, Signs
 
 APART = (PhaseName.WEIGHTS, PhaseName.MODEL, PhaseName.PROFILE)
 """Each rank loads by itself, and those that have loaded wait for the others; elsewhere they go together."""
@@ -68,7 +68,7 @@ def silence(
     behind, where = _awaited(phase, ranks)
     limit = limits.of(where, item_s)
     signs = [rank.signs for rank in behind if rank.signs is not None]
-    firm = _latest(progressed, signs, (*STORED, *(TRAFFIC if limit.carries else ())))
+    firm = _latest(progressed, signs, CARRIED if limit.carries else (Counter.READ,))
     loose = max(spoke, _latest(firm, signs, (Counter.CPU,)))
     if now - firm > limit.busy_s:
         return Silence(where, firm, limit.busy_s, spinning=loose > firm)

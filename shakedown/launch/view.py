@@ -16,8 +16,8 @@ from shakedown.launch.status import Bar, NodeStatus, Span, Status
 
 def view(known: Known, outcome: Outcome, now: float) -> Status:
     """The status at that moment."""
-    start, ways = known.course.start, known.course.ways()
-    reached = start.now if start is not None else None
+    start, ways, phase = known.course.start, known.course.ways(), known.phase
+    since = min((way.marks[phase] for way in ways.values() if phase in way.marks), default=None) if phase else None
     began = start.began_at if start is not None else None
     left = known.estimate.left(start, now) if start is not None else Left()
     return Status(
@@ -25,9 +25,9 @@ def view(known: Known, outcome: Outcome, now: float) -> Status:
         state=outcome.state,
         settled=outcome.settled,
         updated_at=now,
-        phase=reached.name.value if reached else "",
+        phase=phase.value if phase else "",
         began=began,
-        since=began + reached.started_s if began is not None and reached else None,
+        since=since,
         bar=_bar(start.progress if start is not None else None),
         phase_left_s=left.phase_s,
         left_s=left.all_s,

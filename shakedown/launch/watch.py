@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from enum import Enum
 
 from shakedown.inventory.model import Deployment
-from shakedown.launch.events import Answered, Contact, Event, Logged, Opened, Processes, Sampled
+from shakedown.launch.events import Answered, Contact, Event, Logged, Opened, Processes, Sampled, Stream
 from shakedown.launch.history import Launched
 from shakedown.launch.known import Known
 from shakedown.launch.limits import Limits
@@ -20,6 +20,9 @@ from shakedown.launch.silence import Rank, Silence, silence
 from shakedown.launch.stall import Gathered
 from shakedown.launch.status import Status
 from shakedown.launch.view import view
+
+ENGINE_LOGS = (Stream.SERVE, Stream.WORKER)
+"""Ray's daemons write of themselves all the time, and the kernel of whatever it likes."""
 
 
 class Due(Enum):
@@ -101,7 +104,7 @@ class Watch:
             start = self.known.course.start
             if start is not None and start.progress is not None:
                 self.known.estimate.saw(start.progress, line.at, live=not event.backlog)
-        elif not self.known.limits.heartbeats.search(line.text):
+        elif line.stream in ENGINE_LOGS and not self.known.limits.heartbeats.search(line.text):
             self.known.spoke = max(self.known.spoke, line.at)
 
     def _contact(self, event: Contact) -> None:
@@ -146,19 +149,17 @@ class Watch:
             seen.signs.begin()
 
     def _silence(self, now: float) -> Silence | None:
-        start = self.known.course.start
-        if start is None or start.now is None or not self.known.head.reached or self.known.answers:
+        phase = self.known.phase
+        if phase is None or not self.known.head.reached or self.known.answers:
             return None
         ways = self.known.course.ways()
-        ranks = [
-            Rank(ways[name].phase, seen.signs if seen.reached else None) for name, seen in self.known.nodes.items()
-        ]
+        nodes = self.known.nodes.items()
         return silence(
-            start.now.name,
-            ranks,
+            phase,
+            [Rank(ways[name].phase, seen.signs if seen.reached else None) for name, seen in nodes],
             self.known.limits,
             progressed=self.known.progressed,
             spoke=self.known.spoke,
-            item_s=self.known.estimate.item_s(start.now.name),
+            item_s=self.known.estimate.item_s(phase),
             now=now,
         )
