@@ -18,6 +18,8 @@ FAULTS: tuple[Fault, ...] = (
     real("full-packets-dropped", "hosts", "NET-07", tier=1),
     real("ports-blocked", "hosts", "RAY-09", tier=1),
     real("link-slow", "hosts", "NET-02", tier=2),
+    real("link-lossy", "hosts", "NET-02", tier=2),
+    real("ray-left-over", "hosts", "RAY-05"),
     real("shard-truncated", "hosts", "MOD-01"),
     real("shard-missing", "hosts", "MOD-01"),
     real("shard-corrupted", "hosts", "MOD-02", tier=2),
@@ -33,6 +35,13 @@ FAULTS: tuple[Fault, ...] = (
         "RAY-02",
         {"NET-16": "rank 0 is looked for at an address that the other node cannot reach"},
         tier=1,
+    ),
+    real("gloo-on-management", "ray", "NET-13"),
+    real(
+        "interface-names-differ",
+        "ray",
+        "NET-13",
+        {"NET-10": "no name of a NIC serves both nodes, which is said before any value is wrong"},
     ),
     real(
         "names-on-loopback",

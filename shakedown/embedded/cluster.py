@@ -7,7 +7,6 @@ import subprocess
 from collections.abc import Callable, Mapping
 
 from shakedown.embedded import troubles
-from shakedown.embedded.network import FABRIC_NIC
 from shakedown.embedded.node import OWN, PYTHON, RunningNode, base_environment
 from shakedown.embedded.shape import Shape
 from shakedown.embedded.waiting import wait_until
@@ -58,7 +57,7 @@ def environment(node: RunningNode, shape: Shape, slow_load_s: float) -> dict[str
     if slow_load_s:
         variables["SHAKEDOWN_SLOW_LOAD_S"] = str(slow_load_s)
     if role in shape.gloo_nic_on:
-        variables["GLOO_SOCKET_IFNAME"] = FABRIC_NIC
+        variables["GLOO_SOCKET_IFNAME"] = shape.gloo_nic.get(role, shape.fabric_nic["head"])
     if role in shape.host_ip_on:
         variables["VLLM_HOST_IP"] = shape.wrong_host_ip.get(role, node.plan.fabric)
     if role not in shape.engine_on:
@@ -114,6 +113,20 @@ def commanded(node: RunningNode, shape: Shape, slow_load_s: float, head: Running
 def in_environment(variables: Mapping[str, str], argv: list[str]) -> str:
     """Shell text that runs a command with these variables and no others."""
     return shlex.join(["env", "-i", *(f"{name}={value}" for name, value in variables.items()), *argv])
+
+
+def leave_behind(node: RunningNode, shape: Shape) -> None:
+    """Start Ray on a node as an earlier deployment did, which nobody ended.
+
+    Raises:
+        LaunchError: it did not start.
+    """
+    commands = _Commands(lambda _: None)
+    try:
+        commands.start(f"an earlier Ray on {node.name}", node, _start(node, shape, None), environment(node, shape, 0.0))
+        commands.succeed()
+    finally:
+        commands.collect()
 
 
 class _Commands:

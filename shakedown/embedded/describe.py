@@ -68,7 +68,7 @@ def _node(node: RunningNode) -> dict[str, object]:
         "role": node.plan.role,
         "namespace": {"pid": node.process.pid, "started": node.process.started},
         "fabric_address": node.plan.fabric,
-        "interface": network.FABRIC_NIC,
+        "interface": node.plan.fabric_nic,
         "gpus": 1,
         "python": PYTHON,
     }

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from shakedown.embedded.network import HEAD_ADDRESS, MTU
-from shakedown.embedded.shape import HEAD, HEALTHY, NOBODY, Shape
+from shakedown.embedded.network import FABRIC_NIC, HEAD_ADDRESS, MANAGEMENT_NIC, MTU
+from shakedown.embedded.shape import HEAD, HEALTHY, NOBODY, WORKER, Shape
 from shakedown.errors import LaunchError
 from shakedown.units import GIB
 
@@ -40,6 +40,16 @@ FAULTS: tuple[Fault, ...] = (
         "VLLM_HOST_IP is given to the API server and to no Ray, so rank 0 takes the management network, which carries "
         "nothing between the nodes: the launch hangs without a word",
         replace(HEALTHY, host_ip_on=NOBODY, management_isolated=True),
+    ),
+    Fault(
+        "gloo-on-management",
+        "GLOO_SOCKET_IFNAME names the management NIC on the worker",
+        replace(HEALTHY, gloo_nic={"worker": MANAGEMENT_NIC}),
+    ),
+    Fault(
+        "interface-names-differ",
+        "the fabric NIC has another name on the worker, and GLOO_SOCKET_IFNAME is the head's on both nodes",
+        replace(HEALTHY, fabric_nic={"head": FABRIC_NIC, "worker": "fab1"}),
     ),
     Fault(
         "names-on-loopback",
@@ -78,6 +88,16 @@ FAULTS: tuple[Fault, ...] = (
         "ports-blocked",
         "a firewall on the worker lets the ports of ssh and Ray through and drops all others",
         replace(HEALTHY, dropped={"worker": "tcp dport != { 22, 6379 } ct state new"}),
+    ),
+    Fault(
+        "ray-left-over",
+        "a Ray of an earlier deployment still runs on the worker, with a GCS on Ray's port",
+        replace(HEALTHY, left_over_on=WORKER),
+    ),
+    Fault(
+        "link-lossy",
+        "the worker's link loses one large packet of TCP in twenty",
+        replace(HEALTHY, dropped={"worker": "ip protocol tcp meta length > 1000 numgen random mod 20 0"}),
     ),
     Fault("link-slow", "the fabric carries 20 Mb/s", replace(HEALTHY, rate="20mbit")),
     Fault(

@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 from typing import IO
 
-from shakedown.embedded import describe, hub, machine, network, troubles
+from shakedown.embedded import cluster, describe, hub, machine, network, troubles
 from shakedown.embedded.deployment import EmbeddedDeployment, Handle
 from shakedown.embedded.node import LOGS, PYTHON, RunningNode, base_environment
 from shakedown.embedded.processes import PROC, Process, children, find
@@ -32,6 +32,7 @@ def prepare(folder: Path, engine: Path, shape: Shape) -> network.Plan:
             fabric=str(network.FABRIC[last]),
             management=str(network.MANAGEMENT[last]),
             model=str(troubles.model(folder / f"model-{name}", shape.model.get(role))),
+            fabric_nic=shape.fabric_nic[role],
             mtu=shape.mtu[role],
             fabric_up=role in shape.fabric_up_on,
             isolated=shape.management_isolated,
@@ -68,6 +69,9 @@ def spawn(folder: StateFolder, record: Record, plan: network.Plan, shape: Shape,
             for node in nodes:
                 _take_port(node)
             troubles.on_fabric(nodes, shape)
+            for node in nodes:
+                if node.plan.role in shape.left_over_on:
+                    cluster.leave_behind(node, shape)
             describe.write(folder.deployment_file, nodes, record.port, shape, record.slow_load_s)
         except BaseException:
             folder.remove()
@@ -90,7 +94,7 @@ def _answer(ready: int, errors: IO[bytes]) -> dict[str, int]:
 def _await_links(nodes: tuple[RunningNode, ...]) -> None:
     """The kernel tells of a cable up to a second after it is plugged in; before that a healthy NIC looks down."""
     if all(node.plan.fabric_up for node in nodes):
-        wait_until(lambda: all(node.fabric_is_up for node in nodes), 5, f"{network.FABRIC_NIC} comes up on both nodes")
+        wait_until(lambda: all(node.fabric_is_up for node in nodes), 5, "the fabric NIC comes up on both nodes")
 
 
 def _take_port(node: RunningNode) -> None:

@@ -16,7 +16,7 @@ FABRIC = IPv4Network("192.168.200.0/24")
 MANAGEMENT = IPv4Network("198.18.0.0/24")
 HEAD_ADDRESS = str(FABRIC[12])
 HUB = "198.18.0.1"
-FABRIC_NIC = "fab0"  # the same on both nodes: one GLOO_SOCKET_IFNAME serves all ranks
+FABRIC_NIC = "fab0"  # the same on both healthy nodes: one GLOO_SOCKET_IFNAME serves all ranks
 MANAGEMENT_NIC = "mgt0"
 API_PORT = 30000
 MTU = 1500
@@ -31,6 +31,7 @@ class NodePlan:
         role: ``head`` runs Ray's GCS and the API server.
         fabric, management: addresses.
         model: folder of the model on this machine.
+        fabric_nic: name of the fabric NIC.
         mtu: of the fabric NIC, bytes.
         fabric_up: whether the fabric NIC is set up.
         isolated: whether the management network keeps the node from the other one, as a private VLAN does.
@@ -43,6 +44,7 @@ class NodePlan:
     fabric: str
     management: str
     model: str
+    fabric_nic: str = FABRIC_NIC
     mtu: int = MTU
     fabric_up: bool = True
     isolated: bool = False
@@ -103,8 +105,8 @@ def link_commands(nodes: tuple[NodePlan, ...], pids: dict[str, int]) -> str:
             f"link set {port} master hub up",
             f"link set {port} type bridge_slave isolated {'on' if node.isolated else 'off'}",
         ]
-    first, second = (pids[node.name] for node in nodes)
-    commands.append(f"link add name {FABRIC_NIC} netns {first} type veth peer name {FABRIC_NIC} netns {second}")
+    ends = (f"name {node.fabric_nic} netns {pids[node.name]}" for node in nodes)
+    commands.append(f"link add {' type veth peer '.join(ends)}")
     return "\n".join(commands) + "\n"
 
 
@@ -115,9 +117,9 @@ link set lo up
 address add {node.management}/{MANAGEMENT.prefixlen} dev {MANAGEMENT_NIC}
 link set {MANAGEMENT_NIC} up
 route add default via {HUB}
-link set {FABRIC_NIC} mtu {node.mtu}
-address add {node.fabric}/{FABRIC.prefixlen} dev {FABRIC_NIC}
-link set {FABRIC_NIC} {"up" if node.fabric_up else "down"}
+link set {node.fabric_nic} mtu {node.mtu}
+address add {node.fabric}/{FABRIC.prefixlen} dev {node.fabric_nic}
+link set {node.fabric_nic} {"up" if node.fabric_up else "down"}
 """
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from shakedown.embedded.network import FABRIC_NIC, NodePlan
+from shakedown.embedded.network import NodePlan
 from shakedown.embedded.processes import PROC, Process, find
 from shakedown.errors import LaunchError
 from shakedown.inventory.model import NamespaceTarget
@@ -50,7 +50,7 @@ class RunningNode:
     @property
     def fabric_is_up(self) -> bool:
         """Whether the kernel has told of the cable of its fabric NIC."""
-        return self.file(Path("/sys/class/net", FABRIC_NIC, "operstate")).read_text().strip() == "up"
+        return self.file(Path("/sys/class/net", self.plan.fabric_nic, "operstate")).read_text().strip() == "up"
 
     def listens(self, port: int) -> bool:
         """True if something on the node listens on a TCP port."""

@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from shakedown.embedded import machine
-from shakedown.embedded.network import FABRIC_NIC
 from shakedown.embedded.node import OWN, PYTHON, RunningNode, base_environment
 from shakedown.embedded.shape import Damage, Shape
 from shakedown.errors import LaunchError, MissingPrerequisiteError
@@ -73,11 +72,11 @@ def on_fabric(nodes: Sequence[RunningNode], shape: Shape) -> None:
         rule = shape.dropped.get(node.plan.role)
         if rule:
             _need("nft", "nftables")
-            _run(node, ["nft", _FILTER.format(nic=FABRIC_NIC, rule=rule)])
+            _run(node, ["nft", _FILTER.format(nic=node.plan.fabric_nic, rule=rule)])
         if shape.rate:
             _need("tc", "iproute2")
             bucket = f"rate {shape.rate} burst 64kb latency 100ms".split()
-            _run(node, ["tc", "qdisc", "add", "dev", FABRIC_NIC, "root", "tbf", *bucket])
+            _run(node, ["tc", "qdisc", "add", "dev", node.plan.fabric_nic, "root", "tbf", *bucket])
 
 
 def in_cluster(nodes: Sequence[RunningNode], shape: Shape, gcs: str) -> None:
