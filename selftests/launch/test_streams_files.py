@@ -145,7 +145,7 @@ class Writer(threading.Thread):
     def run(self) -> None:
         log = self._log.open("ab", buffering=0)
         while not self.stopped.is_set():
-            line = f"line {self.lines} {'é' * (self.lines % 50)}\n".encode()
+            line = f"line {self.lines} {'é' * (self.lines % 50)}.\n".encode()
             cut = self.lines % len(line)
             log.write(line[:cut])
             self.stopped.wait(0.001)

@@ -146,7 +146,7 @@ def test_a_container_that_dies_and_comes_back_is_told(machines: Rack, tmp_path: 
             return event.node == first.name and event.source == f"docker exec {CONTAINER}"
 
         assert told.wait(Opened, inside).there
-        told.wait_line("container engine: status running")
+        told.wait(Logged, lambda event: event.line.node == first.name and "status running" in event.line.text)
         began = time.time()
         docker(first, "kill", CONTAINER)
         died = told.wait_line("container engine: die, exit code 137")

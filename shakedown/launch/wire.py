@@ -21,6 +21,7 @@ MODULES = (
     "kernel",
     "docker",
     "printed",
+    "ports",
     "processes",
     "samples",
     "follow",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import os
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -11,8 +12,14 @@ from shakedown.launch.scripts.channel import Channel
 from shakedown.launch.scripts.sieve import Sieve
 from shakedown.launch.scripts.tails import Tail
 
-LOOK_S = 0.5
+LOOK_S = 0.7
 """Between two looks at a folder, and at a file that has been silent for long."""
+
+LIST_S = 5.0
+"""Between two listings of a folder that has not changed."""
+
+FRESH_S = 1.0
+"""A folder's time of change is coarse: one that has just changed may change again within the same tick."""
 
 SILENT_S = 30.0
 """After so long without a change a file is looked at less often: a session of Ray has hundreds."""
@@ -44,6 +51,7 @@ class Files:
         self._nameless: list[Tail] = []
         self._told: dict[str, str | None] = {}
         self._paths: list[tuple[str, str]] = []
+        self._listings: dict[str, tuple[float, int, set[str]]] = {}
         self._look_at = 0.0
         self._first = True
         self._resumed = bool(positions)
@@ -72,24 +80,25 @@ class Files:
             if not _is_pattern(name):
                 yield stream, path
                 continue
-            names = self._listed(stream, path, folder, name)
-            known = {known for known in self._tails if fnmatch.fnmatch(known, path)}
-            for one in sorted(names | known):
+            for one in self._listed(stream, path, folder, name):
                 yield stream, one
 
     def _listed(self, stream: str, path: str, folder: str, pattern: str) -> set[str]:
+        """Files of a pattern: those that are there, and those that were and have not been missed yet."""
+        now = time.time()
         try:
-            with os.scandir(folder) as entries:
-                matching = [entry for entry in entries if fnmatch.fnmatch(entry.name, pattern)]
-            if len(matching) > MOST:
-                matching = sorted(matching, key=lambda entry: entry.stat().st_mtime)[-MOST:]
-            why = None if matching else "none yet"
-            names = {os.path.join(folder, entry.name) for entry in matching}
+            changed = os.stat(folder).st_mtime_ns
+            listed, version, names = self._listings.get(path, (0.0, 0, set()))
+            if changed == version and now - listed < LIST_S and listed - changed / 1e9 > FRESH_S:
+                return names
+            names = {os.path.join(folder, one) for one in _matching(folder, pattern)}
+            why = None if names else "none yet"
+            self._listings[path] = (now, changed, names)
         except OSError as error:
             names, why = set(), _words(error)
         if why != self._told.get(path):
             self._tell(stream, path, why)
-        return names
+        return names | {known for known in self._tails if fnmatch.fnmatch(known, path)}
 
     def _visit(self, stream: str, path: str, tail: Tail | None) -> bool:
         try:
@@ -147,6 +156,14 @@ class Files:
     def _tell(self, stream: str, path: str, why: str | None) -> None:
         self._told[path] = why
         self._channel.send("open", s=stream, f=path, why=why)
+
+
+def _matching(folder: str, pattern: str) -> list[str]:
+    with os.scandir(folder) as entries:
+        matching = [entry for entry in entries if fnmatch.fnmatch(entry.name, pattern)]
+    if len(matching) > MOST:
+        matching = sorted(matching, key=lambda entry: entry.stat().st_mtime)[-MOST:]
+    return [entry.name for entry in matching]
 
 
 def _candidates(position: dict[str, Any]) -> Iterator[str]:

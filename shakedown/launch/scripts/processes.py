@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 from shakedown.launch.scripts.channel import Channel
+from shakedown.launch.scripts.ports import Port
 
 LOOK_ALL_S = 5.0
 """Between two looks at processes that were of no interest: they may have given themselves another name since."""
@@ -23,7 +24,13 @@ KINDS = (
 
 ENGINE = {"server", "engine", "worker"}
 TICKS = os.sysconf("SC_CLK_TCK")
-LISTENING = "0A"
+
+CHANGING = re.compile(rb"python|::|ray")
+"""Command lines of processes that may take another title at any time: Ray's workers wait under one of their own."""
+
+PLAIN_S = 60.0
+"""Any other has become what it is after so long, and is not looked at again."""
+
 KTHREADD = 2
 """Parent of all threads of the kernel, which never become anything else."""
 
@@ -38,12 +45,12 @@ class Processes:
 
     def __init__(self, channel: Channel, port: int | None) -> None:
         self._channel = channel
-        self._port = port
+        self._port = Port(port) if port is not None else None
         self._parents: dict[int, int] = {}
         self._kinds: dict[int, str] = {}
+        self._plain: dict[int, float] = {}
         self._look_all_at = 0.0
         self._told: dict[str, Any] | None = None
-        self._owner: tuple[str, str] = ("", "")
 
     def look(self, now: float, wall: float) -> dict[str, float]:
         """Tell what has changed; what the engine's processes have read (bytes) and computed (s) so far."""
@@ -53,7 +60,7 @@ class Processes:
         living = {pid: stat for pid, stat in stats.items() if stat and stat[0] not in "ZX"}
         for pid in self._kinds.keys() - living.keys():
             del self._kinds[pid]
-        self._tell(wall, {pid for pid, stat in living.items() if stat[0] == "T" and pid in self._kinds})
+        self._tell(now, wall, {pid for pid, stat in living.items() if stat[0] == "T" and pid in self._kinds})
         return _used([stat for pid, stat in living.items() if pid in engine], engine)
 
     def _meet_all(self, now: float) -> None:
@@ -62,17 +69,24 @@ class Processes:
         again = now >= self._look_all_at
         if again:
             self._look_all_at = now + LOOK_ALL_S
+        self._plain = {pid: met for pid, met in self._plain.items() if pid in alive}
         self._parents = {
-            pid: parent for pid, parent in self._parents.items() if pid in alive and (parent == KTHREADD or not again)
+            pid: parent
+            for pid, parent in self._parents.items()
+            if pid in alive and (not again or now - self._plain.get(pid, now) > PLAIN_S)
         }
         for pid in alive - self._parents.keys():
             stat = _stat(pid)
             if stat:
                 self._parents[pid] = int(stat[1])
-                self._name(pid, int(stat[1]))
+                self._name(pid, int(stat[1]), now)
 
-    def _name(self, pid: int, parent: int) -> None:
+    def _name(self, pid: int, parent: int, now: float) -> None:
         command = b"" if parent == KTHREADD else _read(f"/proc/{pid}/cmdline") + b"\0"
+        if CHANGING.search(command):
+            self._plain.pop(pid, None)
+        else:
+            self._plain.setdefault(pid, now)
         kind = next((kind for kind, pattern in KINDS if pattern.match(command)), None)
         if kind:
             self._kinds[pid] = kind
@@ -88,44 +102,15 @@ class Processes:
                 return found
             found |= children
 
-    def _tell(self, wall: float, stopped: set[int]) -> None:
+    def _tell(self, now: float, wall: float, stopped: set[int]) -> None:
         alive: dict[str, list[int]] = {}
         for pid in sorted(self._kinds):
             alive.setdefault(self._kinds[pid], []).append(pid)
-        told = {"alive": alive, "stopped": sorted(stopped), "owner": self._port_owner()}
+        owner = self._port.owner(now, self._parents) if self._port else None
+        told = {"alive": alive, "stopped": sorted(stopped), "owner": owner}
         if told != self._told:
             self._told = told
             self._channel.send("procs", at=wall, **told)
-
-    def _port_owner(self) -> str | None:
-        if self._port is None:
-            return None
-        inode = _listener(self._port)
-        if inode != self._owner[0]:
-            self._owner = (inode, self._holder(inode) if inode else "")
-        return self._owner[1]
-
-    def _holder(self, inode: str) -> str:
-        target = f"socket:[{inode}]"
-        for pid in sorted(self._parents, reverse=True):
-            try:
-                for descriptor in os.listdir(f"/proc/{pid}/fd"):
-                    if os.readlink(f"/proc/{pid}/fd/{descriptor}") == target:
-                        return f"{_read(f'/proc/{pid}/comm').decode(errors='replace').strip()} ({pid})"
-            except OSError:
-                continue
-        return "a process that cannot be seen from here"
-
-
-def _listener(port: int) -> str:
-    """Inode of the socket that listens on a port of this network namespace, "" for none."""
-    suffix = f":{port:04X}"
-    for table in ("tcp", "tcp6"):
-        for line in _read(f"/proc/net/{table}").decode("ascii", "replace").splitlines()[1:]:
-            fields = line.split()
-            if fields[3] == LISTENING and fields[1].endswith(suffix):
-                return fields[9]
-    return ""
 
 
 def _stat(pid: int) -> list[str] | None:

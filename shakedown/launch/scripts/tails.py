@@ -41,7 +41,7 @@ class Tail:
     def __init__(self, channel: Channel, sieve: Sieve, stream: str, path: str, *, old: bool) -> None:
         self.path = path
         self.stream = stream
-        self.changed = time.monotonic()
+        self.changed = 0.0 if old else time.monotonic()
         self._channel = channel
         self._sieve = sieve
         self._descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -90,7 +90,8 @@ class Tail:
             return False
         if self.offset >= self._sifted_until and size - self.offset > RAW:
             self._sifted_until = self._last_lines(size)
-        self.changed = time.monotonic()
+        if self.offset >= self._old_until:
+            self.changed = time.monotonic()
         return self._read_sifted() if self.offset < self._sifted_until else self._read_raw(size)
 
     def close(self) -> None:
