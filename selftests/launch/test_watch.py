@@ -37,6 +37,14 @@ def node(status: Status, name: str) -> str:
     return next(one.phase for one in status.nodes if one.name == name)
 
 
+def told_by_nobody(story: Story, at: float) -> str | None:
+    """The fault that a standstill is laid to when no node has anything to say."""
+    story.gathers(at, A, "== memory\n")
+    explanation = story.status(at).explanation
+    assert explanation is not None
+    return explanation.fault
+
+
 def finish(story: Story, at: float) -> Status:
     story.answers(at)
     assert story.status(at).state is State.RUNNING
@@ -133,20 +141,20 @@ def test_silence_in_the_rendezvous_is_told_after_its_limit_with_the_socket_that_
 
 
 def test_a_processor_that_spins_excuses_no_hang_of_the_rendezvous() -> None:
-    statuses = Story().play(until_c10d(), 300, still(processors=2.0))
+    story = Story()
+    statuses = story.play(until_c10d(), 300, still(processors=2.0))
     assert statuses[-1].state is State.STALLED
     assert len(statuses) - 1 == pytest.approx(35 + 120, abs=2)
-    assert statuses[-1].explanation is not None
-    assert statuses[-1].explanation.fault == "NET-16"
+    assert told_by_nobody(story, 156) == "NET-16"
 
 
 def test_nccl_that_spins_is_told_after_a_minute() -> None:
     lines = [*until_c10d(), (37, A, Stream.SERVE.value, rank(0, "vLLM is using nccl==2.28.3"))]
-    statuses = Story().play(lines, 300, still(processors=2.0))
+    story = Story()
+    statuses = story.play(lines, 300, still(processors=2.0))
     assert statuses[-1].state is State.STALLED
     assert len(statuses) - 1 == pytest.approx(37 + 60, abs=2)
-    assert statuses[-1].explanation is not None
-    assert statuses[-1].explanation.fault == "NET-17"
+    assert told_by_nobody(story, 98) == "NET-17"
 
 
 def test_heartbeats_of_those_who_wait_are_no_sign_of_life() -> None:
@@ -165,13 +173,16 @@ def test_a_network_disk_that_is_cut_off_is_a_standstill_though_the_other_rank_sp
         return {"READ": 0.5 * GB * (cut if name == B else min(at, 150.0)), "CPU": spins * at, "FABRIC": 40e3 * at}
 
     lines = [*until_weights(), *shards(46, [5.0] * 20), *loaded(150, 100, ranks=(0,))]
-    statuses = Story().play(lines, 900, counters)
+    story = Story()
+    statuses = story.play(lines, 900, counters)
     assert statuses[-1].state is State.STALLED
     assert len(statuses) - 1 == pytest.approx(200 + 60, abs=3)
     assert node(statuses[-1], B) == "weights"
-    assert statuses[-1].explanation is not None
-    assert "'weights' has made no progress" in statuses[-1].explanation.line
-    assert any(line.startswith(f"{A}: 1.5 processors") for line in statuses[-1].explanation.evidence)
+    assert "'weights' has made no progress" in statuses[-1].notes[0]
+    assert told_by_nobody(story, 262) is None
+    explanation = story.status(262).explanation
+    assert explanation is not None
+    assert any(line.startswith(f"{A}: 1.5 processors") for line in explanation.evidence)
 
 
 def test_a_standstill_that_ends_is_a_launch_that_goes_on() -> None:
@@ -488,9 +499,11 @@ def test_a_log_that_says_ready_while_nobody_answers_is_told() -> None:
     story.answers(end + 1, health=None, why="Connection refused")
     statuses = story.play([], end + 200, still(), start=end + 1)
     assert statuses[-1].state is State.STALLED
-    assert statuses[-1].explanation is not None
-    assert statuses[-1].explanation.fault == "SRV-06"
-    assert "Connection refused" in statuses[-1].explanation.line
+    at = end + 1 + len(statuses)
+    assert told_by_nobody(story, at) == "SRV-06"
+    explanation = story.status(at).explanation
+    assert explanation is not None
+    assert "Connection refused" in explanation.line
 
 
 def test_logs_that_are_missing_are_named_until_they_are_there() -> None:

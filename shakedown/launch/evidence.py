@@ -21,8 +21,10 @@ from shakedown.launch.lives import Ended
 MOST_KEPT = 4000
 """Lines of each log; those of a launch that is under way."""
 
+LAST_OF = (Stream.SERVE, Stream.RAYLET_OUT)
 MOST_LAST = 3
-"""Last lines of each log that are told at a standstill."""
+LONGEST = 160
+"""At a standstill the last lines of these logs are told, cut to so many letters."""
 
 STOPPED = re.compile(r"\[shutdown\] API server: shutdown triggered|\bKeyboardInterrupt\b|^INFO: +Shutting down$")
 """What a server writes that somebody stopped: vLLM from 0.32 on, Python, uvicorn."""
@@ -86,12 +88,12 @@ class Evidence:
         return self._diagnosis.verdict(now, failed=failed)
 
     def last_lines(self, nodes: Iterable[str]) -> tuple[str, ...]:
-        """The last lines of each log of these nodes."""
+        """The last lines of the logs that say most, of these nodes."""
         return tuple(
-            f"{node}: {stream}: {line.text.strip()}"
+            f"{node}: {stream}: {line.text.strip()[:LONGEST]}"
             for name in nodes
             for (node, stream, _), lines in self._lines.items()
-            if node == name and stream != Stream.WORKER
+            if node == name and stream in LAST_OF
             for line in list(lines)[-MOST_LAST:]
         )
 

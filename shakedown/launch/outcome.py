@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from ipaddress import IPv4Address
 from urllib.parse import urlsplit
 
@@ -101,8 +101,12 @@ def _by_standstill(known: Known, now: float) -> Outcome | None:
             known.deployment, cause, at=now, title="a process is stopped, and the others wait for it"
         )
         resume = "\n".join(f"kill -CONT {pid}      # on {name}" for name, _, pid in halted)
-        return Outcome(State.STALLED, explanation=_with_remedy(explanation, resume))
-    return Outcome(State.STALLED, explanation=_standstill(known, known.silence, now)) if known.silence else None
+        return Outcome(State.STALLED, explanation=replace(explanation, remedy=resume))
+    if known.silence is None:
+        return None
+    if not known.gathered:
+        return Outcome(State.STALLED, note=f"{_silent(known.silence, now)}; the nodes are asked why")
+    return Outcome(State.STALLED, explanation=_standstill(known, known.silence, now))
 
 
 def _by_life(known: Known, now: float) -> Outcome:
@@ -122,22 +126,19 @@ def _standstill(known: Known, silence: Silence, now: float) -> Explanation:
     cause = _cause(known, silence)
     title = f"nothing moves in the phase '{silence.phase.value}'"
     explanation = of_cause(known.deployment, cause, at=silence.since, title=title)
-    spun = ", though a processor is used or lines are written" if silence.spinning else ""
-    lasted = f"{now - silence.since:.0f} s (limit {silence.limit_s:.0f} s)"
-    found = f"'{silence.phase.value}' has made no progress for {lasted}{spun}"
     more = (*_counters(known), *known.evidence.last_lines(known.nodes))
-    return Explanation(
-        explanation.fault,
-        explanation.title,
-        explanation.node,
-        explanation.at,
-        stream="no log: silence",
-        line=f"{found}; {cause.found}",
-        why=explanation.why,
-        remedy=explanation.remedy,
-        check=explanation.check,
+    return replace(
+        explanation,
+        stream="silence",
+        line=f"{_silent(silence, now)}; {cause.found}",
         evidence=(*explanation.evidence, *more),
     )
+
+
+def _silent(silence: Silence, now: float) -> str:
+    spun = ", though a processor is used or lines are written" if silence.spinning else ""
+    lasted = f"{now - silence.since:.0f} s (limit {silence.limit_s:.0f} s)"
+    return f"'{silence.phase.value}' has made no progress for {lasted}{spun}"
 
 
 def _cause(known: Known, silence: Silence) -> Cause:
@@ -175,11 +176,6 @@ def _counters(known: Known) -> Iterator[str]:
 
 def _failed(known: Known, cause: Cause, now: float) -> Outcome:
     return Outcome(State.FAILED, settled=True, explanation=of_cause(known.deployment, cause, at=now, title=cause.found))
-
-
-def _with_remedy(explanation: Explanation, remedy: str) -> Explanation:
-    fields = {name: getattr(explanation, name) for name in Explanation.__slots__}
-    return Explanation(**{**fields, "remedy": remedy})
 
 
 def _recent(known: Known, at: float, *, later: bool = False) -> bool:

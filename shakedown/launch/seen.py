@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from shakedown.inventory.model import Node
-from shakedown.launch.events import Contact, Counter, Opened
+from shakedown.launch.events import Contact, Counter, Opened, Stream
 from shakedown.launch.limits import Limits
 from shakedown.launch.lives import Lives
 from shakedown.launch.signs import Signs
@@ -57,7 +57,9 @@ class Seen:
         return ", ".join(shown) if self.reached else ""
 
     def opened(self, event: Opened) -> None:
-        """Take in that a log can be read, or cannot."""
+        """Take in that a log can be read, or cannot; before there are workers, they have no logs."""
+        if event.stream is Stream.WORKER:
+            return
         key = (event.stream.value, event.source)
         if event.there:
             self.missing.pop(key, None)
