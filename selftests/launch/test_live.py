@@ -83,9 +83,12 @@ def test_a_failure_is_told_with_its_parts() -> None:
     story.says(100, KILLED, B, Stream.RAYLET_OUT)
     statuses += [story.status(101), story.status(101.2)]
     told = "\n".join(lines_of(statuses))
-    assert told.count("MEM-01") == 1
+    assert told.count("MEM-01 on spark-b: ") == 1
+    explanation = statuses[-1].explanation
+    assert explanation is not None
+    whole = "\n".join(explained(explanation))
     for part in ("node      spark-b", "running low on memory", "remedy", "tests_infra/"):
-        assert part in told
+        assert part in whole
 
 
 def test_what_a_node_says_moves_no_terminal() -> None:

@@ -24,6 +24,7 @@ from shakedown.launch.streams import Streams
 from shakedown.launch.timeline import launched, timeline_of
 from shakedown.launch.watch import Watch
 from shakedown.report.timeline import TimelineRecord
+from shakedown.text import printable_lines
 
 LATEST = "latest-start.json"
 """Name of the file in the state folder that holds the time line of the latest start that was seen whole."""
@@ -107,7 +108,7 @@ def farewell(status: Status) -> str:
     """The last words about a launch: its state, and why."""
     first = f"{status.deployment}: {status.state.value}"
     if status.explanation:
-        return "\n".join([first, *explained(status.explanation)])
+        return "\n".join([first, printable_lines("\n".join(explained(status.explanation)))])
     return "\n".join([first, *(f"  {note}" for note in status.notes)])
 
 

@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from shakedown.launch.status import Bar, Explanation, NodeStatus, State, Status
-from shakedown.text import printable, printable_lines
+from shakedown.text import printable
 from shakedown.units import gib
 
 Show = Callable[[Status], None]
@@ -118,8 +118,8 @@ class Lines:
         before, self._before = self._before, status
         for line in self._news(before, status, bars=bars):
             yield f"{_clock(status)}  {printable(line)}"
-        if status.explanation and (before is None or before.explanation != status.explanation):
-            yield from printable_lines("\n".join(explained(status.explanation))).splitlines()
+        if status.explanation and (before is None or _in_short(before) != _in_short(status)):
+            yield f"{_clock(status)}  {printable(_in_short(status))}"
 
     def _news(self, before: Status | None, status: Status, *, bars: bool) -> Iterator[str]:
         known = {node.name: node for node in before.nodes} if before else {}
@@ -146,6 +146,12 @@ class Lines:
         if worth:
             self._told_bars[key] = (share, now)
         return worth
+
+
+def _in_short(status: Status) -> str:
+    """Why, in a line; what was said after it (`explained`) comes once, when the last word is spoken."""
+    told = status.explanation
+    return f"{told.fault or 'unknown fault'} on {told.node or 'no known node'}: {told.title}" if told else ""
 
 
 def explained(explanation: Explanation) -> list[str]:
