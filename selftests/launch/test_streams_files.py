@@ -13,8 +13,8 @@ import pytest
 
 from selftests.launch.following import Through, append, following, sleep_past_polls
 from selftests.nodes.machines import eventually
+from shakedown.engines.vllm.phases.lines import CUT, LONGEST
 from shakedown.launch.events import Contact, Opened, Stream
-from shakedown.launch.lines import CUT, LONGEST
 
 SERVE = Stream.SERVE.value
 WORKER = Stream.WORKER.value

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from shakedown.engines.vllm.phases import Splitter, lines_of
 from shakedown.faults.lines import LogLine
 from shakedown.launch.clock import Clock
 from shakedown.launch.events import Counter, Event, Logged, Opened, Processes, Sampled, Stream
-from shakedown.launch.lines import Splitter, lines_of
 from shakedown.launch.stamps import stamp_of
 from shakedown.launch.wire import data_of
 from shakedown.nodes.redact import redact
@@ -162,7 +162,7 @@ class Intake:
                 continue
             self._log(source, [line])
 
-    def _log(self, source: _Source, lines: list[str]) -> None:
+    def _log(self, source: _Source, lines: Iterable[str]) -> None:
         for line in lines:
             self._log_at(source, line, source.at if source.at is not None else time.time())
 

@@ -93,6 +93,8 @@ class Link:
         deadline = time.monotonic() + END_S
         while not self.ended and time.monotonic() < deadline:
             self.frames(deadline - time.monotonic())
+        if not self.ended:
+            self._kill()
         self.farewell()
         self._process.stdout.close()
         self._stderr.close()

@@ -1,4 +1,4 @@
-"""Bytes become lines, stamps become moments, and two clocks become one."""
+"""Stamps become moments, and two clocks become one."""
 
 from __future__ import annotations
 
@@ -9,58 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shakedown.launch.clock import Clock
-from shakedown.launch.lines import CUT, LONGEST, Splitter, lines_of
 from shakedown.launch.stamps import stamp_of
-
-AWKWARD = st.lists(
-    st.sampled_from(
-        [b"\n", b"\r", b"\r\n", b" ", b"a", b"bar 8/39", "é漢".encode(), b"\xff", b"\x1b[32m", b"\x1b[A", b"x" * 9000]
-    ),
-    max_size=12,
-).map(b"".join)
-
-
-@given(AWKWARD, st.lists(st.integers(0, 40_000), max_size=6))
-def test_any_cutting_gives_the_same_lines(text: bytes, places: list[int]) -> None:
-    whole = Splitter()
-    expected = whole.feed(text) + whole.flush()
-    pieces, cuts = Splitter(), sorted({min(place, len(text)) for place in places})
-    got = [
-        line for begin, end in zip([0, *cuts], [*cuts, len(text)], strict=True) for line in pieces.feed(text[begin:end])
-    ]
-    assert got + pieces.flush() == expected
-
-
-@pytest.mark.parametrize(
-    ("text", "lines"),
-    [
-        (b"one\ntwo\r\n\n   \nthree\n", ["one", "two", "three"]),
-        (b"\rLoading: 1/39\rLoading: 2/39\n", ["Loading: 1/39", "Loading: 2/39"]),
-        (b"\x1b[36m(Worker pid=7)\x1b[0m \x1b]0;title\x07INFO\x1b[K\n", ["(Worker pid=7) INFO"]),
-        (b"caf\xe9 \xf0\x9f\n", ["caf\ufffd \ufffd"]),
-        (b"   File x\n", ["   File x"]),
-    ],
-)
-def test_lines_are_for_people(text: bytes, lines: list[str]) -> None:
-    assert Splitter().feed(text) == lines
-
-
-def test_a_line_that_is_too_long_is_cut_with_a_mark() -> None:
-    splitter = Splitter()
-    for _ in range(1000):
-        assert splitter.feed(b"x" * 1000) == []
-    assert splitter.feed(b"\nnext\n") == ["x" * LONGEST + CUT, "next"]
-    assert lines_of("y" * LONGEST) == ["y" * LONGEST]
-
-
-def test_half_a_line_waits_for_its_end_or_is_given_out_once() -> None:
-    splitter = Splitter()
-    assert splitter.feed(b"Is this right? ") == []
-    assert splitter.waits
-    assert splitter.flush() == ["Is this right?"]
-    assert not splitter.waits
-    assert splitter.feed(b"yes\n") == ["yes"]
-
 
 NOON = datetime(2026, 12, 1, 12, tzinfo=UTC).timestamp()
 
