@@ -17,6 +17,7 @@ from shakedown.errors import EvidenceError
 from shakedown.inventory.load import load_deployment
 from shakedown.inventory.model import Deployment, Network
 from shakedown.nodes.active import bandwidth, collective, ports, rails, ray_tasks
+from shakedown.nodes.active.lanes import lanes
 from shakedown.nodes.evidence import Evidence
 from shakedown.nodes.views.node import NodeViews
 from shakedown.outcomes import Stage
@@ -183,8 +184,12 @@ def test_bandwidth_is_measured_both_ways(
     throttle = ("dev", "fab0", "root", "tbf", "rate", "100mbit", "burst", "64kb", "latency", "50ms")
     inside(machines[0], "tc", "qdisc", "add", *throttle)
     try:
-        throttled, other = bandwidth.flows(deployment, evidence)
+        views = {node.name: NodeViews(deployment, node, evidence) for node in deployment.node}
+        throttled, other = bandwidth.flows(lanes(views, deployment), deployment, evidence)
     finally:
         inside(machines[0], "tc", "qdisc", "del", "dev", "fab0", "root")
     assert 50 < throttled.mbps < 110
     assert other.mbps > throttled.mbps
+    assert throttled.sent_again is not None
+    assert other.sent_again is not None
+    assert other.sent_again < throttled.sent_again  # what does not get through a throttle is dropped

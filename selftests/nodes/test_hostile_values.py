@@ -7,7 +7,7 @@ import shlex
 import shutil
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -19,7 +19,8 @@ from selftests.inventory.files import GOOD
 from shakedown.errors import EvidenceError
 from shakedown.inventory.load import load_deployment
 from shakedown.inventory.model import Deployment
-from shakedown.nodes.active import bandwidth, collective, ports, ray_tasks, shards
+from shakedown.nodes.active import bandwidth, collective, ports, ray_tasks, shards, verbs
+from shakedown.nodes.active.lanes import End, Lane
 from shakedown.nodes.answer import Command
 from shakedown.nodes.evidence import Evidence
 from shakedown.nodes.fetch import Reach
@@ -81,12 +82,20 @@ class Noting(Evidence):
         raise EvidenceError("nobody is asked")
 
 
+def ways(deployment: Deployment) -> tuple[Lane, ...]:
+    """One lane, whose device has a name that no device can have."""
+    ends = [End(node, node.interface, node.fabric_address, f"; touch {MARK};", 3) for node in deployment.node]
+    return (Lane(*ends[:2]),)
+
+
 def probes(deployment: Deployment) -> list[Command]:
     """Every command by which a probe would act."""
     evidence = Noting(deployment)
-    for probe in (ports.ways, ray_tasks.tasks, bandwidth.flows, shards.copies):
+    for probe in (ports.ways, ray_tasks.tasks, partial(bandwidth.flows, ways(deployment)), shards.copies):
         with contextlib.suppress(EvidenceError):
             probe(deployment, evidence)
+    with contextlib.suppress(EvidenceError):
+        verbs.written(ways(deployment), evidence)
     for backend in ("gloo", "nccl"):
         with contextlib.suppress(EvidenceError):
             declared = {node.name: as_declared(node) for node in deployment.node}

@@ -18,7 +18,7 @@ FAULTS: tuple[Fault, ...] = (
     real("full-packets-dropped", "hosts", "NET-07", tier=1),
     real("ports-blocked", "hosts", "RAY-09", tier=1),
     real("link-slow", "hosts", "NET-02", tier=2),
-    real("link-lossy", "hosts", "NET-02", tier=2),
+    real("link-lossy", "hosts", "NET-21", tier=2),
     real("ray-left-over", "hosts", "RAY-05"),
     real("shard-truncated", "hosts", "MOD-01"),
     real("shard-missing", "hosts", "MOD-01"),

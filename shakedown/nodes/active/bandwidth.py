@@ -1,14 +1,16 @@
-"""How much the fabric carries, measured: some TCP streams between the head and a worker, one way and then the other."""
+"""How much each lane of the fabric carries, measured: some TCP streams one way, and then the other way."""
 
 from __future__ import annotations
 
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
 from shakedown.errors import EvidenceError
-from shakedown.inventory.model import Deployment, Node
+from shakedown.inventory.model import Deployment
 from shakedown.nodes.active.action import act, script
+from shakedown.nodes.active.lanes import End, Lane
 from shakedown.nodes.active.ports import EPHEMERAL
 from shakedown.nodes.answer import Command
 from shakedown.nodes.evidence import Evidence
@@ -23,50 +25,62 @@ LEAST_SHARE = 0.1
 Source: https://github.com/NVIDIA/dgx-spark-playbooks/issues/108
 """
 
+MOST_SENT_AGAIN = 0.01
+"""Share of the packets; streams that compete for a sound cable lose far fewer, and a bad one more. Ours."""
+
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """What arrived from one node at another.
+    """What arrived from one end of a lane at the other.
 
     Attributes:
-        source, target: names of the nodes.
+        source, target: both ends.
         mbps: Mb/s, as link speeds are given.
+        sent_again: share of the packets that had to be; None where the kernel does not tell.
     """
 
-    source: str
-    target: str
+    source: End
+    target: End
     mbps: float
+    sent_again: float | None
+
+    @property
+    def name(self) -> str:
+        """By which it is recorded."""
+        return f"{self.source.node.name}.{self.target.node.name}.{self.source.nic}"
 
     def __str__(self) -> str:
-        return f"{self.source} -> {self.target}: {self.mbps:.0f} Mb/s"
+        again = "" if self.sent_again is None else f", {self.sent_again:.2%} of the packets sent again"
+        way = f"{self.source.node.name} -> {self.target.node.name} by {self.source.nic}"
+        return f"{way}: {self.mbps:.0f} Mb/s{again}"
 
 
-def flows(deployment: Deployment, evidence: Evidence) -> tuple[Flow, ...]:
-    """Both directions between the head and each worker, one after another.
+def flows(lanes: Sequence[Lane], deployment: Deployment, evidence: Evidence) -> tuple[Flow, ...]:
+    """Both directions of each lane, one after another.
 
     Raises:
         EvidenceError: see :func:`act`; nothing arrived.
         NodeUnreachableError: see :func:`act`.
     """
-    head, found = deployment.head, []
-    for worker in deployment.workers:
-        said = act(
-            deployment,
-            evidence,
-            {head.name: _command(head, worker, worker, "first"), worker.name: _command(worker, head, worker, "second")},
-        )
-        for source, target in ((head, worker), (worker, head)):
-            received = said[target.name]
+    found = []
+    for lane in lanes:
+        wanted = {
+            lane.head.node.name: _command(lane.head, lane.worker, lane, "first"),
+            lane.worker.node.name: _command(lane.worker, lane.head, lane, "second"),
+        }
+        said = act(deployment, evidence, wanted)
+        for source, target in lane.ends:
+            received, sent = said[target.node.name], said[source.node.name]
             if received["seconds"] <= 0:
-                raise EvidenceError(f"nothing arrived at {target.name} from {source.name}")
-            found.append(Flow(source.name, target.name, received["bytes"] * 8 / received["seconds"] / 1e6))
+                raise EvidenceError(f"nothing arrived at {target.node.name} from {source.node.name} by {source.nic}")
+            again = sent["sent_again"] / sent["sent"] if sent.get("sent") else None
+            found.append(Flow(source, target, received["bytes"] * 8 / received["seconds"] / 1e6, again))
     return tuple(found)
 
 
-def _command(node: Node, peer: Node, worker: Node, turn: str) -> Command:
-    addresses = (str(node.fabric_address), str(peer.fabric_address))
-    arguments = (str(SECONDS), str(STREAMS), *addresses, str(_port()), turn)
-    return script("stream_bytes", node.python, *arguments, limit_s=LIMIT_S, variant=f"with {worker.name}")
+def _command(end: End, peer: End, lane: Lane, turn: str) -> Command:
+    arguments = (str(SECONDS), str(STREAMS), str(end.address), str(peer.address), str(_port()), turn)
+    return script("stream_bytes", end.node.python, *arguments, limit_s=LIMIT_S, variant=f"with {lane}")
 
 
 @cache

@@ -1,8 +1,9 @@
-# revision: 1
+# revision: 2
 """One end of a measurement of TCP: some streams one way, then as many the other way; what arrived here, as JSON.
 
 Arguments: seconds of each way, streams, own address, the peer's, a port, and ``first`` or ``second``: who sends first.
-The peer runs the same with the roles changed. Bytes are counted where they arrive.
+The peer runs the same with the roles changed. Bytes are counted where they arrive, and packets where they are sent: how
+many there were, and how many of them had to be sent again.
 """
 
 from __future__ import annotations
@@ -10,12 +11,18 @@ from __future__ import annotations
 import contextlib
 import json
 import socket
+import struct
 import sys
 import threading
 import time
 from collections.abc import Sequence
 
 BLOCK = 1 << 20
+SENT_AGAIN, SENT = (100, "I"), (136, "I")
+"""Offsets and types of ``tcpi_total_retrans`` and ``tcpi_segs_out`` in ``struct tcp_info`` of linux/tcp.h."""
+
+INFO_BYTES = 140
+
 BEGIN_S = 15.0
 """How long the other end may take to begin."""
 
@@ -38,19 +45,33 @@ def receive(server: socket.socket, streams: int, limit_s: float) -> dict[str, fl
     return {"bytes": sum(counts), "seconds": time.monotonic() - began}
 
 
-def send(own: str, peer: str, port: int, streams: int, limit_s: float) -> None:
-    """Send until the peer hangs up."""
+def send(own: str, peer: str, port: int, streams: int, limit_s: float) -> dict[str, int]:
+    """Send until the peer hangs up; what the kernel counted, nothing where it does not tell."""
     connections = [connect(own, peer, port) for _ in range(streams)]
     deadline = time.monotonic() + limit_s + BEGIN_S
     block = bytes(BLOCK)
+    counted: list[dict[str, int]] = []
 
     def pour(connection: socket.socket) -> None:
-        with connection, contextlib.suppress(OSError):
-            while (left := deadline - time.monotonic()) > 0:
-                connection.settimeout(left)
-                connection.sendall(block)
+        with connection:
+            with contextlib.suppress(OSError):
+                while (left := deadline - time.monotonic()) > 0:
+                    connection.settimeout(left)
+                    connection.sendall(block)
+            counted.append(counters(connection))
 
     run([threading.Thread(target=pour, args=(connection,)) for connection in connections])
+    return {name: sum(one[name] for one in counted) for name in ("sent", "sent_again") if all(counted)}
+
+
+def counters(connection: socket.socket) -> dict[str, int]:
+    """What the kernel counts of a connection; empty where it is too old to tell."""
+    with contextlib.suppress(OSError):
+        information = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 256)
+        if len(information) >= INFO_BYTES:
+            (sent,), (again,) = (struct.unpack_from(kind, information, offset) for offset, kind in (SENT, SENT_AGAIN))
+            return {"sent": sent, "sent_again": again}
+    return {}
 
 
 def connect(own: str, peer: str, port: int) -> socket.socket:
@@ -79,12 +100,12 @@ def main() -> None:
     limit_s, streams = float(limit), int(count)
     with socket.create_server((own, int(port)), backlog=streams) as server:
         if turn == "first":
-            send(own, peer, int(port), streams, limit_s)
+            sent = send(own, peer, int(port), streams, limit_s)
             received = receive(server, streams, limit_s)
         else:
             received = receive(server, streams, limit_s)
-            send(own, peer, int(port), streams, limit_s)
-    json.dump(received, sys.stdout)
+            sent = send(own, peer, int(port), streams, limit_s)
+    json.dump({**received, **sent}, sys.stdout)
 
 
 if __name__ == "__main__":
