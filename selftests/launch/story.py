@@ -226,7 +226,7 @@ def after_weights(at: float, compile_s: float = 60.0, *, cached: bool = False) -
             Stream.SERVE,
             engine("init engine (profile, create kv cache, warmup model) took 90.00 s (compilation: 60.00 s)"),
         ),
-        (done + 45, A, Stream.SERVE, api("Starting vLLM server on http://0.0.0.0:30000")),
+        (done + 49, A, Stream.SERVE, api("Starting vLLM server on http://0.0.0.0:30000")),
         (done + 50, A, Stream.SERVE, "(APIServer pid=100) INFO:     Application startup complete."),
     ]
 

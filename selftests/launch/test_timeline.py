@@ -7,8 +7,13 @@ from collections.abc import Callable
 import pytest
 
 from selftests.launch.story import GB, Line, Story, reading, shards, until_weights, whole
+from selftests.report.samples import run
+from selftests.report.test_html import Page
+from shakedown.engines.vllm.phases import starts_of
+from shakedown.launch.events import Stream
 from shakedown.launch.history import kind_of
-from shakedown.launch.timeline import launched, metrics_of, storage_of, timeline_of
+from shakedown.launch.timeline import added_metrics, is_of, launched, storage_of, timeline_of
+from shakedown.report.html import page
 from shakedown.report.timeline import TimelineRecord, legend, rows
 
 Counters = Callable[[str, float], dict[str, float]]
@@ -110,12 +115,24 @@ def test_the_line_of_the_record_holds_every_phase() -> None:
     assert sum(record.phases_s.values()) == pytest.approx(record.total_s)
 
 
-def test_metrics_of_a_cold_start() -> None:
-    metrics = metrics_of(line_of(ready()))
-    assert metrics["total_s"].value == pytest.approx(865)
-    assert metrics["total_s"].better == "lower"
-    assert metrics["first_request_s"].value == 2.5
+def test_metrics_that_the_log_alone_does_not_tell() -> None:
+    metrics = added_metrics(line_of(ready()))
+    assert (metrics["first_request_s"].value, metrics["first_request_s"].better) == (2.5, "lower")
     assert metrics["read_bytes.spark-b"].value == pytest.approx(1.2 * GB * 865, rel=0.02)
+    assert metrics["read_bytes.spark-b"].note == "weights cold"
+
+
+def test_a_time_line_is_known_as_that_of_its_start_and_of_no_other() -> None:
+    lines, _ = whole([18.0] * 39)
+    log = [text.replace("12:00:00", stamp_of(at)) for at, _, stream, text in lines if stream == Stream.SERVE]
+    timeline = line_of(ready()).model_copy(update={"stamp": "12-01 12:00:00"})
+    assert is_of(timeline, starts_of("\n".join(log))[-1])
+    assert not is_of(timeline.model_copy(update={"stamp": "12-01 12:00:01"}), starts_of("\n".join(log))[-1])
+    assert not is_of(timeline.model_copy(update={"ready_s": 700.0}), starts_of("\n".join(log))[-1])
+
+
+def stamp_of(at: float) -> str:
+    return f"12:{int(at) // 60:02}:{int(at) % 60:02}"
 
 
 def test_the_chart_fills_its_width_and_draws_no_sliver() -> None:
@@ -133,3 +150,18 @@ def test_the_chart_fills_its_width_and_draws_no_sliver() -> None:
 def test_a_record_is_read_back_as_it_was_written() -> None:
     timeline = line_of(ready())
     assert TimelineRecord.model_validate_json(timeline.model_dump_json()) == timeline
+
+
+def test_the_page_draws_it_and_loads_nothing() -> None:
+    shown = Page(page(run(start=line_of(ready()))))
+    assert not shown.open
+    assert shown.elements.count("rect") > 10
+    for part in ("The start, phase by phase", "14 min 25 s", "weights cold", "first request", "compilation: cold"):
+        assert part in shown.text
+    widths = [value for name, value in shown.attributes if name == "width" and value and value.endswith("%")]
+    assert len(widths) > 8
+    assert not {name for name, _ in shown.attributes} & {"href", "src", "xlink:href", "onload"}
+
+
+def test_a_page_without_a_start_has_no_chart() -> None:
+    assert "svg" not in Page(page(run())).elements

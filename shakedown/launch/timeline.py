@@ -10,7 +10,6 @@ from shakedown.launch.course import Way
 from shakedown.launch.events import Counter
 from shakedown.launch.history import Launched, kind_of
 from shakedown.launch.known import Known
-from shakedown.load.cold_start import TOTAL
 from shakedown.load.metrics import Metrics
 from shakedown.outcomes import Metric
 from shakedown.report.timeline import NodeTimeline, PhaseRecord, Storage, TimelineRecord
@@ -26,6 +25,10 @@ compile cache are read from storage in a warm start, too.
 
 FIRST_REQUEST = "first_request_s"
 
+SAME_S = 3.0
+"""Between the length of a start by the moments at which its lines were read and by their stamps, which are whole
+seconds."""
+
 
 def timeline_of(known: Known) -> TimelineRecord | None:
     """The time line; None where the start was not seen from its first line to its end."""
@@ -35,6 +38,7 @@ def timeline_of(known: Known) -> TimelineRecord | None:
     began, ways = start.began_at, known.course.ways()
     return TimelineRecord(
         began=datetime.fromtimestamp(began, UTC),
+        stamp=start.first_stamp,
         ready_s=start.total_s,
         first_request_s=_first_request_s(known),
         compilation=_compilation(start),
@@ -60,20 +64,31 @@ def launched(known: Known) -> Launched | None:
     )
 
 
-def metrics_of(timeline: TimelineRecord) -> Metrics:
-    """The time line as metrics of `tests_perf`: in all, the first request by itself, and what each node read.
-
-    The phases' own metrics are those of `shakedown.load.cold_start`.
+def added_metrics(timeline: TimelineRecord) -> Metrics:
+    """What the time line adds to the metrics that `shakedown.load.cold_start` reads from the log of a start: the first
+    request by itself, and what each node read from storage.
     """
     metrics = [
-        Metric(TOTAL, timeline.ready_s, "s", "lower", 1),
-        Metric(FIRST_REQUEST, timeline.first_request_s, "s", "lower", 1, _note(timeline.first_request_s, "not asked")),
+        Metric(FIRST_REQUEST, timeline.first_request_s, "s", "lower", 1, _note(timeline.first_request_s, "not asked"))
     ]
     metrics += [
-        Metric(f"read_bytes.{node.node}", node.read_bytes, "bytes", "none", 1, _note(node.read_bytes, "no counter"))
+        Metric(
+            f"read_bytes.{node.node}",
+            node.read_bytes,
+            "bytes",
+            "none",
+            1,
+            f"weights {node.storage}" if node.read_bytes is not None else "no counter",
+        )
         for node in timeline.nodes
     ]
     return {metric.name: metric for metric in metrics}
+
+
+def is_of(timeline: TimelineRecord, start: Start) -> bool:
+    """Whether a time line is that of a start which a log tells of."""
+    total = start.total_s
+    return timeline.stamp == start.first_stamp and total is not None and abs(timeline.ready_s - total) < SAME_S
 
 
 def storage_of(read_bytes: float | None, needed_bytes: float | None) -> Storage:

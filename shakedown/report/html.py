@@ -13,8 +13,10 @@ from markupsafe import Markup
 
 from shakedown.report import words
 from shakedown.report.results import CheckResult, Outcome, RunResults
+from shakedown.report.timeline import legend, rows
 from shakedown.report.unread import unread
 from shakedown.text import printable_lines
+from shakedown.units import gib
 
 FOLDER = Path(__file__).parent
 TEMPLATE = "page.html.jinja"
@@ -38,6 +40,9 @@ def page(results: RunResults) -> str:
             tally=words.tally(results),
             coverage=words.coverage_text(results),
             waiver_notes=words.waiver_notes(results),
+            timeline=results.start,
+            timeline_rows=rows(results.start) if results.start else (),
+            timeline_legend=legend(results.start) if results.start else (),
         )
     )
 
@@ -59,6 +64,7 @@ def _environment() -> Environment:
         "judged": words.judged,
         "quantity": words.quantity,
         "lasted": words.lasted,
+        "gib": gib,
         "name": _test_name,
         "word": _word,
         "variant": _variant,

@@ -14,6 +14,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, NonNegativeInt, model
 
 from shakedown.files import write_atomically
 from shakedown.outcomes import Finding, Metric, Severity, Stage
+from shakedown.report.timeline import TimelineRecord
 
 ENDED = frozenset({0, 1, 5})
 """Exit codes of a pytest run that came to its end: all passed, some failed, nothing collected."""
@@ -208,6 +209,7 @@ class RunResults(Record):
         errors: what went wrong outside of any test, as while they were collected.
         coverage: what was judged of the known faults, where the run had infra checks and has finished.
         waivers: what became of those of the deployment file.
+        start: the time line of the start of the server, where the run was about it and it was followed from here.
         totals: number of tests by outcome; all outcomes are there.
         verdict: see :class:`Verdict`.
         tests: in the order in which they ran.
@@ -225,6 +227,7 @@ class RunResults(Record):
     errors: tuple[str, ...] = ()
     coverage: Coverage | None = None
     waivers: tuple[WaiverRecord, ...] = ()
+    start: TimelineRecord | None = None
     totals: dict[Outcome, NonNegativeInt]
     verdict: Verdict
     tests: tuple[CheckResult, ...] = ()
@@ -264,6 +267,7 @@ def run_results(
     errors: Iterable[str] = (),
     coverage: Coverage | None = None,
     waivers: Iterable[WaiverRecord] = (),
+    start: TimelineRecord | None = None,
 ) -> RunResults:
     """The results of a run, with totals and verdict computed from its tests."""
     tests, errors = tuple(tests), tuple(errors)
@@ -281,6 +285,7 @@ def run_results(
         errors=errors,
         coverage=coverage,
         waivers=tuple(waivers),
+        start=start,
         totals=totals,
         verdict=verdict_of(totals, exit_status, errors),
         tests=tests,

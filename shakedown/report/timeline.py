@@ -6,9 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from pydantic import AwareDatetime, NonNegativeFloat
-
-from shakedown.report.results import Record
+from pydantic import AwareDatetime, BaseModel, ConfigDict, NonNegativeFloat
 
 Storage = Literal["cold", "warm", "mixed", "unknown"]
 
@@ -19,7 +17,13 @@ COLOURS = ("#3b7dd8", "#8456c9", "#c2509a", "#d4682e", "#a8871c", "#4d9a3f", "#1
 """One after the other, so that neighbours differ; legible on light and dark ground."""
 
 
-class PhaseRecord(Record):
+class Part(BaseModel):
+    """Strict on reading, as everything in the results is."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class PhaseRecord(Part):
     """A phase of one node: its name for people, begin and end in seconds since the start began."""
 
     name: str
@@ -32,7 +36,7 @@ class PhaseRecord(Record):
         return self.ended_s - self.began_s
 
 
-class NodeTimeline(Record):
+class NodeTimeline(Part):
     """One node.
 
     Attributes:
@@ -55,11 +59,12 @@ class NodeTimeline(Record):
     lowest_available_bytes: NonNegativeFloat | None = None
 
 
-class TimelineRecord(Record):
+class TimelineRecord(Part):
     """A start that became ready.
 
     Attributes:
         began: its first line, UTC.
+        stamp: of that line, as the log has it: tells this start from the others of the same log.
         ready_s: until the log said that the API answers, s; the proof comes after it.
         first_request_s: the first request, for one token, by itself, s; None where it was not asked.
         compilation: ``warm`` if every graph came from the compile cache, ``cold`` if one was compiled, ``none`` without
@@ -69,6 +74,7 @@ class TimelineRecord(Record):
     """
 
     began: AwareDatetime
+    stamp: str = ""
     ready_s: NonNegativeFloat
     first_request_s: NonNegativeFloat | None = None
     compilation: Literal["cold", "warm", "none", "unknown"] = "unknown"
