@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from shakedown.engines.vllm.phases import PhaseName, Progress, Start
+from shakedown.engines.vllm.phases import PhaseName, Progress
 from shakedown.inventory.model import Deployment
 from shakedown.launch.eta import Pace, all_left_s
 from shakedown.launch.history import Launched, kind_of, records_of
@@ -50,19 +50,23 @@ class Estimate:
         """What an item of that phase takes by now; None where none was timed."""
         return self._pace.item_s if self._bar is not None and self._bar[0] is phase else None
 
-    def left(self, start: Start, now: float) -> Left:
-        """What is left at that moment."""
-        if start.now is None or start.began_at is None:
-            return Left()
-        phase = start.now.name
-        kind = kind_of(self._deployment, start.version or "")
+    def left(self, phase: PhaseName, elapsed_s: float, now: float, version: str) -> Left:
+        """What is left at a moment.
+
+        Args:
+            phase: in which the launch is.
+            elapsed_s: since that phase began.
+            now: the moment.
+            version: of the engine; "" while that is not known.
+        """
+        kind = kind_of(self._deployment, version)
         same = [launched for launched in self._earlier if launched.kind.equals(kind)]
         records = {
             PhaseName[name]: record for name, record in records_of(same).items() if name in PhaseName.__members__
         }
         current = self._by_bar(phase, now, same)
         if current is None and phase in records:
-            current = records[phase].left_s(now - start.began_at - start.now.started_s)
+            current = records[phase].left_s(elapsed_s)
         later = [name for name in PhaseName if name.order > phase.order and name is not PhaseName.READY]
         return Left(current, all_left_s(current, later, records))
 

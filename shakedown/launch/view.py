@@ -19,7 +19,10 @@ def view(known: Known, outcome: Outcome, now: float) -> Status:
     start, ways, phase = known.course.start, known.course.ways(), known.phase
     since = min((way.marks[phase] for way in ways.values() if phase in way.marks), default=None) if phase else None
     began = start.began_at if start is not None else None
-    left = known.estimate.left(start, now) if start is not None else Left()
+    bar = _bar(start.progress, phase) if start is not None else None
+    left = Left()
+    if start is not None and phase is not None and since is not None:
+        left = known.estimate.left(phase, now - since, now, start.version or "")
     return Status(
         deployment=known.deployment.name,
         state=outcome.state,
@@ -28,10 +31,12 @@ def view(known: Known, outcome: Outcome, now: float) -> Status:
         phase=phase.value if phase else "",
         began=began,
         since=since,
-        bar=_bar(start.progress if start is not None else None),
+        bar=bar,
         phase_left_s=left.phase_s,
         left_s=left.all_s,
-        nodes=tuple(_node(known, node, ways[node.name]) for node in known.deployment.node),
+        nodes=tuple(
+            _node(known, node, ways[node.name], bar if node.role == "head" else None) for node in known.deployment.node
+        ),
         explanation=outcome.explanation,
         starts=known.starts,
         first_request_s=known.proof.took_s if known.proof is not None and known.proof.ok else None,
@@ -39,17 +44,15 @@ def view(known: Known, outcome: Outcome, now: float) -> Status:
     )
 
 
-def _node(known: Known, node: Node, way: Way) -> NodeStatus:
-    seen = known.nodes[node.name]
-    start = known.course.start
-    phase = way.phase
-    is_head = node.role == "head"
+def _node(known: Known, node: Node, way: Way, bar: Bar | None) -> NodeStatus:
+    """A node; bars are those of rank 0, which is on the head."""
+    seen, phase = known.nodes[node.name], way.phase
     return NodeStatus(
         name=node.name,
         role=node.role,
         phase=phase.value if phase else "",
         since=way.marks.get(phase) if phase else None,
-        bar=_bar(start.progress if is_head and start is not None else None),
+        bar=bar,
         activity=seen.activity,
         available_bytes=seen.signs.available,
         lowest_bytes=seen.signs.lowest,
@@ -67,8 +70,11 @@ def spans(marks: Mapping[PhaseName, float]) -> tuple[Span, ...]:
     return tuple(Span(name.value, at, end) for (name, at), end in zip_longest(began, ends))
 
 
-def _bar(progress: Progress | None) -> Bar | None:
-    return Bar(progress.done, progress.total, progress.unit) if progress else None
+def _bar(progress: Progress | None, phase: PhaseName | None) -> Bar | None:
+    """The bar of the present phase; one of an earlier phase stands there only because nothing else is counted."""
+    if progress is None or progress.phase is not phase:
+        return None
+    return Bar(progress.done, progress.total, progress.unit)
 
 
 def _unreachable_api(known: Known) -> str:
