@@ -10,7 +10,8 @@ from fixtures.claim import Claim
 from shakedown.inventory.model import Deployment, Node
 from shakedown.nodes.ranks import driver_of
 from shakedown.nodes.views.node import NodeViews
-from shakedown.nodes.views.ray import RayNode, gcs_address, impatient
+from shakedown.nodes.views.ray_cluster import RayNode, gcs_address
+from shakedown.nodes.views.ray_settings import impatient
 
 pytestmark = pytest.mark.infra
 

@@ -8,7 +8,7 @@ from fixtures.claim import Claim
 from shakedown.inventory.model import Deployment, Node
 from shakedown.nodes.views.memory import OURS
 from shakedown.nodes.views.node import NodeViews
-from shakedown.nodes.views.ray import MONITOR_VARIABLES, monitor_setting, same_threshold
+from shakedown.nodes.views.ray_settings import MONITOR_VARIABLES, monitor_setting, same_threshold
 from shakedown.units import GIB, gib
 
 pytestmark = pytest.mark.infra

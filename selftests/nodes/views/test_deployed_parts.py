@@ -8,7 +8,8 @@ import pytest
 
 from shakedown.errors import EvidenceError
 from shakedown.nodes.views.container import parse_container, parse_gpus
-from shakedown.nodes.views.ray import impatient, parse_raylets
+from shakedown.nodes.views.ray_settings import impatient
+from shakedown.nodes.views.raylet import parse_raylets
 from shakedown.nodes.views.server import parse_servers
 
 

@@ -7,14 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shakedown.errors import EvidenceError
-from shakedown.nodes.views.ray import (
-    DEFAULT_THRESHOLD,
-    monitor_setting,
-    parse_cluster,
-    parse_monitor,
-    parse_raylets,
-    same_threshold,
-)
+from shakedown.nodes.views.ray_cluster import parse_cluster
+from shakedown.nodes.views.ray_settings import DEFAULT_THRESHOLD, monitor_setting, parse_monitor, same_threshold
+from shakedown.nodes.views.raylet import parse_raylets
 
 RAYLET = """\
 pid 305

@@ -116,9 +116,7 @@ def test_any_text_gives_listeners_or_none(text: str) -> None:
 
 
 def test_files_by_whether_they_keep_the_address() -> None:
-    settings = parse_settings(
-        "naming /etc/netplan/40 cx7.yaml\nother /etc/netplan/01.yaml\nclosed /etc/50\n"
-    )
+    settings = parse_settings("naming /etc/netplan/40 cx7.yaml\nother /etc/netplan/01.yaml\nclosed /etc/50\n")
     assert settings.naming == ("/etc/netplan/40 cx7.yaml",)
     assert settings.others == ("/etc/netplan/01.yaml",)
     assert settings.closed == ("/etc/50",)

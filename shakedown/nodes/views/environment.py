@@ -8,7 +8,7 @@ from functools import cached_property
 from shakedown.inventory.model import Deployment, Node
 from shakedown.nodes.answer import Command, Place
 from shakedown.nodes.views.base import View
-from shakedown.nodes.views.ray import KEPT_VARIABLES
+from shakedown.nodes.views.raylet import KEPT_VARIABLES
 
 _LOGIN = Command(f"env | grep -E '^({KEPT_VARIABLES})' || true", Place.ENGINE)
 NOT_FOUND = 2

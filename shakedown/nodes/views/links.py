@@ -92,7 +92,7 @@ def parse_addresses(text: str) -> dict[str, Interface]:
         EvidenceError: it is something else.
     """
     try:
-        return {link["ifname"]: _interface(link) for link in json.loads(text) if link}
+        return {nic.name: nic for nic in (_interface(link) for link in json.loads(text) if link)}
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise EvidenceError(f"not the output of `ip -j addr show`: {error!r} in {text[:80]!r}") from error
 

@@ -13,7 +13,7 @@ from shakedown.inventory.model import Deployment, Node
 from shakedown.nodes.answer import Command, Place
 from shakedown.nodes.procfs import each_process
 from shakedown.nodes.views.base import View
-from shakedown.nodes.views.ray import KEPT_VARIABLES
+from shakedown.nodes.views.raylet import KEPT_VARIABLES
 
 _INTERPRETERS = ("vllm", "python", *(f"python3{minor}" for minor in ("", *(f".{number}" for number in range(9, 16)))))
 _SECRET = "--api[-_]key|--hf[-_]token|--ssl[-_]keyfile[-_]password"  # noqa: S105 - names of options
