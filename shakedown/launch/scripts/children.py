@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
+import fcntl
 import os
 import signal
 import subprocess
+import time
 from collections.abc import Sequence
 
 PR_SET_PDEATHSIG = 1
+
+PIPE = 2**20
+"""Bytes that a pipe may hold, unless the machine's administrator says otherwise."""
+
+PAUSE_S = 0.01
+GATHER_S = 0.3
+"""Everything else waits meanwhile."""
+
+F_SETPIPE_SZ = 1031
 
 _C = ctypes.CDLL(None)
 
@@ -31,6 +43,8 @@ class Child:
         assert self._process.stdout
         self._descriptor = self._process.stdout.fileno()
         os.set_blocking(self._descriptor, False)
+        with contextlib.suppress(OSError):
+            fcntl.fcntl(self._descriptor, F_SETPIPE_SZ, PIPE)
         self.ended = False
 
     def read(self, at_most: int = 2**16) -> bytes:
@@ -41,6 +55,20 @@ class Child:
             return b""
         self.ended = not data
         return data
+
+    def gather(self, at_most: int) -> bytes:
+        """What it writes without a pause, about so many bytes; many short writes are read as one."""
+        pieces = []
+        size = 0
+        deadline = time.monotonic() + GATHER_S
+        while size < at_most and time.monotonic() < deadline and not self.ended:
+            time.sleep(PAUSE_S)
+            piece = self.read(PIPE)
+            if not piece:
+                break
+            pieces.append(piece)
+            size += len(piece)
+        return b"".join(pieces)
 
     def close(self) -> None:
         """End it, if it has not ended."""

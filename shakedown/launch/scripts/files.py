@@ -69,7 +69,7 @@ class Files:
             tail = self._tails.get(path)
             if self._channel.full:
                 return False
-            if look or (tail and now - tail.changed < SILENT_S):
+            if look or (tail and (tail.more or now - tail.changed < SILENT_S)):
                 busy |= self._visit(stream, path, tail)
         self._first = False
         return self._drain(now) or busy

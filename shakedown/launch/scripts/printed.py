@@ -15,6 +15,9 @@ from shakedown.launch.scripts.tails import LAST, SIFTED_AT_ONCE
 
 AGAIN_S = 2.0
 
+MOST_LINES = 500_000
+"""Of what was printed before. A start prints some thousands; docker itself gives out about 100,000 a second."""
+
 SETTLE_S = 0.3
 """So long without a byte, and all that was printed before is there."""
 
@@ -54,13 +57,11 @@ class Printed:
             if now >= self._again_at and (self._container.running or not self._stamp):
                 self._start(now)
             return False
-        data = self._child.read(2**20)
+        data = self._child.gather(SIFTED_AT_ONCE) if self._sifts else self._child.read()
         self._waiting += data
         if data:
             self._heard = now
         settled = self._child.ended or self._reaches_now() or (not data and now - self._heard > SETTLE_S)
-        if self._sifts and not settled and len(self._waiting) < SIFTED_AT_ONCE:
-            return bool(data)  # a backlog is sifted in large pieces
         if self._sifts:
             early = self._take(len(self._waiting) - LAST)
             self._send(self._sieve.sift(early))
@@ -78,12 +79,12 @@ class Printed:
 
     def _start(self, now: float) -> None:
         self._again_at = now + AGAIN_S
-        since = [f"--since={self._stamp}"] if self._stamp else []
+        since = f"--since={self._stamp}" if self._stamp else f"--tail={MOST_LINES}"
         self._skip = self._count
         self._speaks = False
         self._heard = now
         try:
-            self._child = Child(["docker", "logs", "--timestamps", "--follow", *since, self._container.name])
+            self._child = Child(["docker", "logs", "--timestamps", "--follow", since, self._container.name])
         except OSError as error:
             self._tell(str(error))
 

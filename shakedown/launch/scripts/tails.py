@@ -42,6 +42,7 @@ class Tail:
         self.path = path
         self.stream = stream
         self.changed = 0.0 if old else time.monotonic()
+        self.more = True
         self._channel = channel
         self._sieve = sieve
         self._descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -81,6 +82,10 @@ class Tail:
 
     def read(self, size: int) -> bool:
         """Send what is new in a file of that size, or a part of it; whether there is more."""
+        self.more = self._read(size)
+        return self.more
+
+    def _read(self, size: int) -> bool:
         cut = size < self.offset  # it was truncated: what comes is not the rest of what came
         if cut:
             self.offset = self._sifted_until = self._old_until = 0
