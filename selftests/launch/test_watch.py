@@ -256,6 +256,34 @@ def test_a_server_that_is_killed_without_a_word_is_a_failure_after_the_grace() -
     assert status.explanation.fault == "SRV-11"
 
 
+@pytest.mark.parametrize("first", [A, B])
+def test_workers_that_end_with_their_server_are_not_taken_for_the_cause(first: str) -> None:
+    story = Story()
+    story.both_live(0)
+    story.play([*until_weights(), *shards(46, [18.0] * 39)], 300, reading())
+    for at, name in ((300.0, first), (300.8, B if first == A else A)):
+        if name == A:
+            story.lives(at, A, raylet=50, gcs=40)
+        else:
+            story.lives(at, B, raylet=60)
+        story.status(at)
+    statuses = [story.status(302 + step / 2) for step in range(14)]
+    explanation = statuses[-1].explanation
+    assert explanation is not None
+    assert (explanation.fault, explanation.node) == ("SRV-11", A)
+
+
+def test_workers_that_end_with_their_raylet_are_not_taken_for_the_cause() -> None:
+    story = Story()
+    story.both_live(0)
+    story.play([*until_weights(), *shards(46, [18.0] * 39)], 300, reading())
+    story.lives(300, B, raylet=60)
+    story.lives(300.9, B)
+    explanation = [story.status(301 + step / 2) for step in range(18)][-1].explanation
+    assert explanation is not None
+    assert (explanation.fault, explanation.node) == ("RAY-17", B)
+
+
 def test_a_process_that_takes_another_name_has_not_ended() -> None:
     story = Story()
     story.both_live(0)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterable
+from dataclasses import replace
 from math import inf
 
 from shakedown.faults.diagnose import Diagnostician
@@ -33,6 +34,13 @@ STOPPED_CONTAINER = re.compile(r"^container \S+: (?:stop\b|kill, signal (?:2|15)
 DIED_CONTAINER = re.compile(
     r"^container \S+: (?:die|status (?:exited|dead))\b(?:.*?exit code (?P<code>\d+))?(?P<rest>.*)"
 )
+
+
+CARRIERS = ("server", "raylet", "gcs")
+TOGETHER_S = 2.0
+EARLIER_S = 0.001
+"""Engine and workers end within a second of the server, the workers of a node within one of its raylet; processes are
+looked at once a second, so that the order in which they were missed says nothing."""
 
 
 class Evidence:
@@ -64,8 +72,18 @@ class Evidence:
     def ended(self, ended: Ended) -> None:
         """Take in that a process has ended, or gave way to another."""
         if ended.at >= self._since:
+            ended = self._in_order(ended)
             self._ended.append(ended)
             self._diagnosis.exited(ended.kind, ended.node, ended.at, f"replaced by {ended.by[0]}" if ended.by else None)
+
+    def _in_order(self, ended: Ended) -> Ended:
+        """What ends with the server or with its raylet ended after it, whichever was seen first."""
+        near = [one for one in self._ended if abs(one.at - ended.at) <= TOGETHER_S]
+        if ended.kind in CARRIERS:
+            carried = [one.at - EARLIER_S for one in near if one.kind not in CARRIERS and _carries(ended, one)]
+            return replace(ended, at=min([ended.at, *carried]))
+        carriers = [one.at + EARLIER_S for one in near if one.kind in CARRIERS and _carries(one, ended)]
+        return replace(ended, at=max([ended.at, *carriers]))
 
     def lost(self, node: str) -> None:
         """Take in that a node cannot be followed any more."""
@@ -121,3 +139,7 @@ class Evidence:
             code = int(died["code"]) if died["code"] else None
             status = "OOMKilled" if "OOMKilled" in died["rest"] else code
             self._diagnosis.exited("container", line.node, line.at, status)
+
+
+def _carries(carrier: Ended, carried: Ended) -> bool:
+    return carrier.kind != "raylet" or carrier.node == carried.node
