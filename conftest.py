@@ -12,6 +12,7 @@ pytest_plugins = [
     "fixtures.hooks.nodes",
     "fixtures.hooks.gate",
     "fixtures.hooks.results",
+    "fixtures.hooks.start",
     "fixtures.hooks.artefacts",
     "fixtures.hooks.summary",
     "fixtures.nodes",

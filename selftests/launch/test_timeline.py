@@ -6,15 +6,14 @@ from collections.abc import Callable
 
 import pytest
 
-from selftests.launch.story import GB, Line, Story, reading, shards, until_weights, whole
+from selftests.launch.story import Line, Story, reading, shards, until_weights, whole
 from selftests.report.samples import run
 from selftests.report.test_html import Page
-from shakedown.engines.vllm.phases import starts_of
-from shakedown.launch.events import Stream
 from shakedown.launch.history import kind_of
-from shakedown.launch.timeline import added_metrics, is_of, launched, storage_of, timeline_of
+from shakedown.launch.timeline import launched, storage_of, timeline_of
 from shakedown.report.html import page
-from shakedown.report.timeline import TimelineRecord, legend, rows
+from shakedown.report.terminal import summary
+from shakedown.report.timeline import TimelineRecord, in_a_line, legend, rows
 
 Counters = Callable[[str, float], dict[str, float]]
 FITS = 58.5 * 2**30
@@ -63,6 +62,7 @@ def test_every_phase_of_every_node_has_its_begin_and_its_end() -> None:
         (0.0, 1e10, "warm"),
         (None, 1e10, "unknown"),
         (1e9, None, "unknown"),
+        (4e7, 4e7, "unknown"),
     ],
 )
 def test_cold_and_warm_are_shares_of_what_the_ranks_need(read: float | None, needed: float | None, said: str) -> None:
@@ -115,26 +115,6 @@ def test_the_line_of_the_record_holds_every_phase() -> None:
     assert sum(record.phases_s.values()) == pytest.approx(record.total_s)
 
 
-def test_metrics_that_the_log_alone_does_not_tell() -> None:
-    metrics = added_metrics(line_of(ready()))
-    assert (metrics["first_request_s"].value, metrics["first_request_s"].better) == (2.5, "lower")
-    assert metrics["read_bytes.spark-b"].value == pytest.approx(1.2 * GB * 865, rel=0.02)
-    assert metrics["read_bytes.spark-b"].note == "weights cold"
-
-
-def test_a_time_line_is_known_as_that_of_its_start_and_of_no_other() -> None:
-    lines, _ = whole([18.0] * 39)
-    log = [text.replace("12:00:00", stamp_of(at)) for at, _, stream, text in lines if stream == Stream.SERVE]
-    timeline = line_of(ready()).model_copy(update={"stamp": "12-01 12:00:00"})
-    assert is_of(timeline, starts_of("\n".join(log))[-1])
-    assert not is_of(timeline.model_copy(update={"stamp": "12-01 12:00:01"}), starts_of("\n".join(log))[-1])
-    assert not is_of(timeline.model_copy(update={"ready_s": 700.0}), starts_of("\n".join(log))[-1])
-
-
-def stamp_of(at: float) -> str:
-    return f"12:{int(at) // 60:02}:{int(at) % 60:02}"
-
-
 def test_the_chart_fills_its_width_and_draws_no_sliver() -> None:
     timeline = line_of(ready())
     for row in rows(timeline):
@@ -165,3 +145,21 @@ def test_the_page_draws_it_and_loads_nothing() -> None:
 
 def test_a_page_without_a_start_has_no_chart() -> None:
     assert "svg" not in Page(page(run())).elements
+
+
+def test_a_start_is_one_line_at_the_end_of_a_run() -> None:
+    timeline = line_of(ready())
+    told = in_a_line(timeline)
+    assert told == (
+        "weights 703 s, compilation 65 s, graph capture 20 s, engine ready 24 s, ready after 865 s, "
+        "first request 2.5 s; weights cold, compilation cold"
+    )
+    assert f"start  {told}" in [line.text for line in summary(run(start=timeline))]
+    assert not [line for line in summary(run()) if line.text.startswith("start")]
+
+
+def test_nodes_that_differ_are_told_apart_in_it() -> None:
+    timeline = line_of(ready())
+    warm = timeline.nodes[1].model_copy(update={"storage": "warm"})
+    told = in_a_line(timeline.model_copy(update={"nodes": (timeline.nodes[0], warm)}))
+    assert "weights cold on spark-a, warm on spark-b" in told

@@ -1,18 +1,15 @@
-"""What a launch that became ready leaves behind: its time line and metrics, and its line in the record."""
+"""What a launch that became ready leaves behind: its time line, and its line in the record."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Literal
 
 from shakedown.engines.vllm.phases import Beginning, Facts, PhaseName, Start
 from shakedown.launch.course import Way
 from shakedown.launch.events import Counter
 from shakedown.launch.history import Launched, kind_of
 from shakedown.launch.known import Known
-from shakedown.load.metrics import Metrics
-from shakedown.outcomes import Metric
-from shakedown.report.timeline import NodeTimeline, PhaseRecord, Storage, TimelineRecord
+from shakedown.report.timeline import Compilation, NodeTimeline, PhaseRecord, Storage, TimelineRecord
 from shakedown.units import GIB
 
 COLD = 0.8
@@ -23,11 +20,9 @@ Not 1 and 0: a rank reads its slices and not whole files, and the kernel reads a
 compile cache are read from storage in a warm start, too.
 """
 
-FIRST_REQUEST = "first_request_s"
 
-SAME_S = 3.0
-"""Between the length of a start by the moments at which its lines were read and by their stamps, which are whole
-seconds."""
+SMALLEST = GIB
+"""Need below which nothing is said: a cold Python with PyTorch, vLLM and Ray reads hundreds of MiB besides."""
 
 
 def timeline_of(known: Known) -> TimelineRecord | None:
@@ -41,7 +36,7 @@ def timeline_of(known: Known) -> TimelineRecord | None:
         stamp=start.first_stamp,
         ready_s=start.total_s,
         first_request_s=_first_request_s(known),
-        compilation=_compilation(start),
+        compilation=compilation_of(start),
         engine=start.version or "",
         nodes=tuple(_node(known, name, ways[name], start, began) for name in known.nodes),
     )
@@ -64,39 +59,19 @@ def launched(known: Known) -> Launched | None:
     )
 
 
-def added_metrics(timeline: TimelineRecord) -> Metrics:
-    """What the time line adds to the metrics that `shakedown.load.cold_start` reads from the log of a start: the first
-    request by itself, and what each node read from storage.
-    """
-    metrics = [
-        Metric(FIRST_REQUEST, timeline.first_request_s, "s", "lower", 1, _note(timeline.first_request_s, "not asked"))
-    ]
-    metrics += [
-        Metric(
-            f"read_bytes.{node.node}",
-            node.read_bytes,
-            "bytes",
-            "none",
-            1,
-            f"weights {node.storage}" if node.read_bytes is not None else "no counter",
-        )
-        for node in timeline.nodes
-    ]
-    return {metric.name: metric for metric in metrics}
-
-
-def is_of(timeline: TimelineRecord, start: Start) -> bool:
-    """Whether a time line is that of a start which a log tells of."""
-    total = start.total_s
-    return timeline.stamp == start.first_stamp and total is not None and abs(timeline.ready_s - total) < SAME_S
-
-
 def storage_of(read_bytes: float | None, needed_bytes: float | None) -> Storage:
     """Whether the weights came from storage or from the page cache; see `NodeTimeline.storage`."""
-    if read_bytes is None or not needed_bytes:
+    if read_bytes is None or needed_bytes is None or needed_bytes < SMALLEST:
         return "unknown"
     share = read_bytes / needed_bytes
     return "cold" if share >= COLD else "warm" if share <= WARM else "mixed"
+
+
+def compilation_of(start: Start) -> Compilation:
+    """Where the graphs came from, as far as the log says; see `TimelineRecord.compilation`."""
+    if start.facts.compile_cached is not None:
+        return "warm" if start.facts.compile_cached else "cold"
+    return "none" if start.phase(PhaseName.COMPILE) is None or start.facts.eager else "unknown"
 
 
 def _whole(known: Known) -> Start | None:
@@ -148,13 +123,3 @@ def _needed_bytes(facts: Facts, known: Known) -> float | None:
     if facts.checkpoint_gib is not None:
         return facts.checkpoint_gib * GIB * here / ranks
     return facts.weights_gib * GIB * here if facts.weights_gib is not None else None
-
-
-def _compilation(start: Start) -> Literal["cold", "warm", "none", "unknown"]:
-    if start.facts.compile_cached is not None:
-        return "warm" if start.facts.compile_cached else "cold"
-    return "none" if start.phase(PhaseName.COMPILE) is None or start.facts.eager else "unknown"
-
-
-def _note(value: float | None, why: str) -> str:
-    return "" if value is not None else why

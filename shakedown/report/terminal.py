@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from shakedown.report.results import MetricRecord, RunResults, Verdict
+from shakedown.report.timeline import in_a_line
 from shakedown.report.unread import Unread, unread
 from shakedown.report.words import (
     NOTHING_SAID,
@@ -74,6 +75,7 @@ def _summary(results: RunResults) -> Iterator[Line]:
     yield from _broken(results)
     yield from _skipped(results)
     yield from _metrics(results)
+    yield from _start(results)
     yield from _coverage(results)
 
 
@@ -178,6 +180,12 @@ def _metrics(results: RunResults) -> Iterator[Line]:
         for metric in test.metrics:
             row = f"    {metric.name:<{name_width}}  {quantity(metric):>{value_width}}  {_remark(metric)}"
             yield Line(row.rstrip())
+
+
+def _start(results: RunResults) -> Iterator[Line]:
+    if results.start is not None:
+        yield Line("")
+        yield Line(f"start  {in_a_line(results.start)}")
 
 
 def _coverage(results: RunResults) -> Iterator[Line]:

@@ -9,6 +9,10 @@ from typing import Literal
 from pydantic import AwareDatetime, BaseModel, ConfigDict, NonNegativeFloat
 
 Storage = Literal["cold", "warm", "mixed", "unknown"]
+Compilation = Literal["cold", "warm", "none", "unknown"]
+
+LONGEST, SHORTEST_S = 4, 1.0
+"""In one line: so many phases, and none that is shorter."""
 
 NARROWEST = 0.004
 """Share of the whole below which a phase is not drawn: it would be thinner than its own border."""
@@ -44,7 +48,7 @@ class NodeTimeline(Part):
         phases: in their order.
         storage: where the weights came from: ``cold`` if the engine's processes read at least 80 % of what their ranks
             need from storage, ``warm`` if at most 10 % (the rest was in the page cache), ``mixed`` between the two,
-            ``unknown`` where either number is.
+            ``unknown`` where either number is, and where they need less than 1 GiB: libraries are read, too.
         read_bytes: what these processes read from storage until the weights were in memory.
         needed_bytes: the checkpoint's size times the share of all ranks that run here; where the log does not tell that
             size, the memory that the ranks took for the model.
@@ -77,9 +81,17 @@ class TimelineRecord(Part):
     stamp: str = ""
     ready_s: NonNegativeFloat
     first_request_s: NonNegativeFloat | None = None
-    compilation: Literal["cold", "warm", "none", "unknown"] = "unknown"
+    compilation: Compilation = "unknown"
     engine: str = ""
     nodes: tuple[NodeTimeline, ...]
+
+    @property
+    def storage(self) -> Storage:
+        """Where the weights came from on all nodes together: ``mixed`` where they differ in it."""
+        kinds = {node.storage for node in self.nodes}
+        if "unknown" in kinds or not kinds:
+            return "unknown"
+        return next(iter(kinds)) if len(kinds) == 1 else "mixed"
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -107,6 +119,25 @@ class Row:
 
     timeline: NodeTimeline
     pieces: tuple[Piece, ...]
+
+
+def in_a_line(record: TimelineRecord) -> str:
+    """The start in one line for people: its longest phases, when it was ready, and from where the weights came."""
+    took: dict[str, float] = {}
+    for phase in (phase for node in record.nodes for phase in node.phases):
+        took[phase.name] = max(phase.took_s, took.get(phase.name, 0.0))
+    longest = sorted((name for name in took if took[name] >= SHORTEST_S), key=took.__getitem__, reverse=True)[:LONGEST]
+    parts = [f"{name} {took[name]:.0f} s" for name in record.names if name in longest]
+    parts.append(f"ready after {record.ready_s:.0f} s")
+    if record.first_request_s is not None:
+        parts.append(f"first request {record.first_request_s:.1f} s")
+    return f"{', '.join(parts)}; weights {_weights(record)}, compilation {record.compilation}"
+
+
+def _weights(record: TimelineRecord) -> str:
+    if len({node.storage for node in record.nodes}) == 1:
+        return record.storage
+    return ", ".join(f"{node.storage} on {node.node}" for node in record.nodes)
 
 
 def rows(record: TimelineRecord) -> tuple[Row, ...]:

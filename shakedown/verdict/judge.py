@@ -40,6 +40,8 @@ class Measurement:
         invalid: reasons for which nothing of it may be judged.
         gated: metrics that are held against the record.
         troubles: what went wrong with single requests, for people.
+        variant: what keeps its record apart from that of other runs of its scenario; part of the file's name.
+        unlike: why no record can be compared with it; limits hold all the same.
     """
 
     scenario: str
@@ -49,6 +51,13 @@ class Measurement:
     invalid: tuple[str, ...]
     gated: tuple[str, ...]
     troubles: tuple[str, ...] = ()
+    variant: str = ""
+    unlike: str = ""
+
+    @property
+    def record(self) -> str:
+        """Name of its record."""
+        return "-".join(filter(None, (self.scenario, self.variant)))
 
     @property
     def limitable(self) -> list[str]:
@@ -117,7 +126,7 @@ class Judge:
         Args:
             measured: the measurement.
             gated: names of metrics to hold against the record.
-            families: first parts of metric names (``ttft_s``) whose limits in ``[[slo]]`` are held here.
+            families: names of metrics, or first parts of them (``ttft_s``), whose limits in ``[[slo]]`` are held here.
 
         Raises:
             DeploymentFileError: a limit on a metric that the scenario does not have.
@@ -129,14 +138,16 @@ class Judge:
         gated = tuple(gated)
         if not gated:
             return Opinion(tuple(judgements))
+        if measured.unlike:
+            return Opinion(tuple(judgements), unrecorded=measured.unlike)
         baseline, note = self._recorded(measured)
         if baseline is not None:
             judgements += _compared(measured, baseline, gated)
         return Opinion(tuple(judgements), unrecorded=note)
 
-    def file_of(self, scenario: str) -> Path:
-        """Where the record of a scenario lies."""
-        return self._folder / f"{scenario}{self._suffix}.json"
+    def file_of(self, record: str) -> Path:
+        """Where a record lies."""
+        return self._folder / f"{record}{self._suffix}.json"
 
     def _limits(self, measured: Measurement, families: tuple[str, ...]) -> Iterable[Judgement]:
         for slo in self._slos:
@@ -147,20 +158,20 @@ class Judge:
                 raise DeploymentFileError(
                     f"[[slo]] of {slo.scenario}: no limit can be set on {slo.metric!r}; allowed: {known}"
                 )
-            if slo.metric.partition(".")[0] in families:
+            if slo.metric in families or slo.metric.partition(".")[0] in families:
                 yield against_limit(measured.metrics[slo.metric], highest=slo.max, lowest=slo.min)
 
     def _recorded(self, measured: Measurement) -> tuple[Baseline | None, str]:
         """The record as it was before this run, and a note if there was none; this run is added once."""
-        if measured.scenario not in self._records:
-            before = load_baseline(self.file_of(measured.scenario))
-            self._records[measured.scenario] = (before, self._grown(measured, before))
-        return self._records[measured.scenario]
+        if measured.record not in self._records:
+            before = load_baseline(self.file_of(measured.record))
+            self._records[measured.record] = (before, self._grown(measured, before))
+        return self._records[measured.record]
 
     def _grown(self, measured: Measurement, before: Baseline | None) -> str:
-        name = measured.scenario
+        name, scenario = measured.record, measured.scenario
         if not self._record:
-            return "" if before else f"no baseline for {name}: record one with --record-baseline"
+            return "" if before else f"no baseline for {name}: record one with --record-baseline{self._older(measured)}"
         if before is not None and any(
             judgement.verdict is Verdict.FAIL for judgement in _compared(measured, before, measured.gated)
         ):
@@ -168,10 +179,17 @@ class Judge:
         run = recorded_run(measured.metrics, measured.source)
         after = extend(
             self.file_of(name),
-            Baseline(deployment=self._deployment, scenario=name, conditions=dict(measured.conditions), runs=(run,)),
+            Baseline(deployment=self._deployment, scenario=scenario, conditions=dict(measured.conditions), runs=(run,)),
         )
         runs = len(after.runs)
         return "" if before else f"baseline for {name} recorded ({runs} run): there was nothing to compare with yet"
+
+    def _older(self, measured: Measurement) -> str:
+        """A record from before the variants of a scenario were told apart may hold any of them."""
+        older = self.file_of(measured.scenario)
+        if not measured.variant or not older.exists():
+            return ""
+        return f" ({older} does not tell such starts from others, so nothing is compared with it: it can go)"
 
 
 def _compared(measured: Measurement, baseline: Baseline, gated: Iterable[str]) -> list[Judgement]:
