@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import threading
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -14,8 +16,13 @@ from shakedown.launch.history import FILE, KEPT, MOST_LINES, History, Kind, Laun
 KIND = Kind(model="/models/x", image="img", flags={"tensor_parallel": "2"}, engine="vllm 0.33.0")
 
 
+HOURS = itertools.count()
+
+
 def launched(total_s: float = 100.0, kind: Kind = KIND, **phases: float) -> Launched:
-    return Launched(kind=kind, phases_s=phases or {"WEIGHTS": total_s}, total_s=total_s)
+    """One an hour: what goes on at the same time on one deployment is one launch."""
+    ended = datetime(2026, 1, 1, tzinfo=UTC) + timedelta(hours=next(HOURS))
+    return Launched(ended=ended, kind=kind, phases_s=phases or {"WEIGHTS": total_s}, total_s=total_s)
 
 
 @pytest.fixture
@@ -27,6 +34,14 @@ def test_what_was_added_is_read_again(history: History) -> None:
     history.add(launched(100.0))
     history.add(launched(120.0))
     assert [one.total_s for one in history.launches(KIND)] == [100.0, 120.0]
+
+
+def test_a_launch_that_two_have_followed_is_recorded_once(history: History) -> None:
+    first = launched(100.0)
+    history.add(first)
+    history.add(first.model_copy(update={"ended": first.ended + timedelta(seconds=3), "total_s": 99.0}))
+    history.add(first.model_copy(update={"ended": first.ended + timedelta(seconds=101)}))
+    assert [one.total_s for one in history.launches(KIND)] == [100.0, 100.0]
 
 
 def test_a_missing_file_is_an_empty_record(history: History) -> None:

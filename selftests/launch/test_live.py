@@ -6,6 +6,7 @@ import io
 import re
 from collections.abc import Sequence
 
+import pytest
 from rich.console import Console
 
 from selftests.launch.story import A, B, Story, reading, shards, until_weights, whole
@@ -141,3 +142,20 @@ def test_an_explanation_has_only_the_parts_that_are_known() -> None:
     assert told[0].startswith("unknown fault  a process is stopped")
     assert not any(line.strip().startswith("why") for line in told)
     assert any("kill -CONT 400" in line for line in told)
+
+
+def test_a_launch_of_ours_counts_from_its_command() -> None:
+    story = Story(since=-30.0)
+    assert story.status(0).elapsed_s == pytest.approx(30)
+    story.both_live(0)
+    story.play(until_weights(), 50, reading())
+    assert story.status(50).elapsed_s == pytest.approx(80)
+
+
+def test_a_bar_stands_beside_its_own_phase_only() -> None:
+    story = Story()
+    story.both_live(0)
+    statuses = story.play([*until_weights(), *shards(46, [1.0] * 39)], 100, reading())
+    bars = [(node.phase, node.bar) for status in statuses for node in status.nodes if node.bar]
+    assert bars
+    assert {phase for phase, _ in bars} == {"weights"}

@@ -17,7 +17,7 @@ from shakedown.launch.follow import Asking, follow
 from shakedown.launch.gather import gatherer
 from shakedown.launch.history import History, kind_of
 from shakedown.launch.limits import Limits
-from shakedown.launch.live import Show, explained
+from shakedown.launch.live import Show, explained, in_words
 from shakedown.launch.ready import prove
 from shakedown.launch.status import State, Status, write
 from shakedown.launch.streams import Streams
@@ -106,7 +106,7 @@ def require_ready(status: Status) -> None:
 
 def farewell(status: Status) -> str:
     """The last words about a launch: its state, and why."""
-    first = f"{status.deployment}: {status.state.value}"
+    first = f"{status.deployment}: {in_words(status)}"
     if status.explanation:
         return "\n".join([first, printable_lines("\n".join(explained(status.explanation)))])
     return "\n".join([first, *(f"  {note}" for note in status.notes)])

@@ -10,7 +10,7 @@ import fcntl
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, FiniteFloat, NonNegativeFloat, ValidationError
@@ -71,6 +71,11 @@ class Launched(BaseModel):
     item_s: FiniteFloat | None = None
     first_request_s: NonNegativeFloat | None = None
 
+    def overlaps(self, other: Launched) -> bool:
+        """Whether both went on at the same time: one deployment has one start at a time, so they are the same."""
+        ours, theirs = (one.ended - timedelta(seconds=one.total_s) for one in (self, other))
+        return ours < other.ended and theirs < self.ended
+
 
 def kind_of(deployment: Deployment, version: str = "") -> Kind:
     """The kind of launch that a deployment file describes, with the engine's version where it has said it."""
@@ -118,13 +123,17 @@ class History:
         return records_of(self.launches(kind))
 
     def add(self, launched: Launched) -> None:
-        """Append a launch; one that is killed at any moment leaves at most one line that is passed over.
+        """Append a launch, once, however many have followed it.
+
+        One that is killed at any moment leaves at most one line that is passed over.
 
         Raises:
             OSError: the folder cannot be written.
         """
         self._file.parent.mkdir(parents=True, exist_ok=True)
         with self._alone():
+            if any(launched.overlaps(other) for other in self._all()):
+                return
             line = launched.model_dump_json() + "\n"
             with self._file.open("ab+") as file:
                 if file.tell() and not _ends_a_line(file.fileno(), file.tell()):

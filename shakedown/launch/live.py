@@ -135,7 +135,7 @@ class Lines:
             if bars and node.bar and self._worth(node, status.updated_at):
                 yield f"{node.name}: {node.phase}, {_progress(node.bar)}{_left(status)}"
         if before is None or status.state is not before.state:
-            yield _state(status)
+            yield in_words(status)
 
     def _worth(self, node: NodeStatus, now: float) -> bool:
         assert node.bar is not None
@@ -192,7 +192,8 @@ def _phases(before: NodeStatus | None, node: NodeStatus, *, new: bool) -> Iterat
         yield f"{node.name}: {span.phase}"
 
 
-def _state(status: Status) -> str:
+def in_words(status: Status) -> str:
+    """What has become of it, how fast it answered, and how long it took."""
     first = f", first request {status.first_request_s:.1f} s" if status.first_request_s is not None else ""
     return f"{status.state.value}{first} ({_elapsed(status)})" if status.began else status.state.value
 

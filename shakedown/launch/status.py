@@ -119,7 +119,8 @@ class Status:
         state: see `State`.
         settled: it stays so; a failure that is not settled may still get another explanation, within seconds.
         phase: the furthest that any node has shown, for people.
-        began: of the start, seconds since the epoch; None before anything was seen.
+        began: of a launch of ours its command, else the first line of its log; seconds since the epoch. None before
+            anything was seen.
         since: of the phase.
         bar: progress in the phase.
         phase_left_s: what is left of the phase, s; None where that is not known.

@@ -18,8 +18,7 @@ def view(known: Known, outcome: Outcome, now: float) -> Status:
     """The status at that moment."""
     start, ways, phase = known.course.start, known.course.ways(), known.phase
     since = min((way.marks[phase] for way in ways.values() if phase in way.marks), default=None) if phase else None
-    began = start.began_at if start is not None else None
-    bar = _bar(start.progress, phase) if start is not None else None
+    progress = start.progress if start is not None else None
     left = Left()
     if start is not None and phase is not None and since is not None:
         left = known.estimate.left(phase, now - since, now, start.version or "")
@@ -29,13 +28,14 @@ def view(known: Known, outcome: Outcome, now: float) -> Status:
         settled=outcome.settled,
         updated_at=now,
         phase=phase.value if phase else "",
-        began=began,
+        began=_began(known),
         since=since,
-        bar=bar,
+        bar=_bar(progress, phase),
         phase_left_s=left.phase_s,
         left_s=left.all_s,
         nodes=tuple(
-            _node(known, node, ways[node.name], bar if node.role == "head" else None) for node in known.deployment.node
+            _node(known, node, ways[node.name], progress if node.role == "head" else None)
+            for node in known.deployment.node
         ),
         explanation=outcome.explanation,
         starts=known.starts,
@@ -44,7 +44,14 @@ def view(known: Known, outcome: Outcome, now: float) -> Status:
     )
 
 
-def _node(known: Known, node: Node, way: Way, bar: Bar | None) -> NodeStatus:
+def _began(known: Known) -> float | None:
+    """A launch of ours begins with our command: until its first line Python starts, and nobody sees that in a log."""
+    if known.since is not None:
+        return known.since
+    return known.course.start.began_at if known.course.start is not None else None
+
+
+def _node(known: Known, node: Node, way: Way, progress: Progress | None) -> NodeStatus:
     """A node; bars are those of rank 0, which is on the head."""
     seen, phase = known.nodes[node.name], way.phase
     return NodeStatus(
@@ -52,7 +59,7 @@ def _node(known: Known, node: Node, way: Way, bar: Bar | None) -> NodeStatus:
         role=node.role,
         phase=phase.value if phase else "",
         since=way.marks.get(phase) if phase else None,
-        bar=bar,
+        bar=_bar(progress, phase),
         activity=seen.activity,
         available_bytes=seen.signs.available,
         lowest_bytes=seen.signs.lowest,
