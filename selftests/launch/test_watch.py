@@ -273,6 +273,17 @@ def test_workers_that_end_with_their_server_are_not_taken_for_the_cause(first: s
     assert (explanation.fault, explanation.node) == ("SRV-11", A)
 
 
+def test_workers_that_end_with_their_engine_are_not_taken_for_the_cause() -> None:
+    story = Story()
+    story.both_live(0)
+    story.play([*until_weights(), *shards(46, [18.0] * 39)], 300, reading())
+    story.lives(300, B, raylet=60)
+    story.lives(300.9, A, server=100, raylet=50, gcs=40)
+    explanation = [story.status(301 + step / 2) for step in range(18)][-1].explanation
+    assert explanation is not None
+    assert (explanation.fault, explanation.node) == ("SRV-03", A)
+
+
 def test_workers_that_end_with_their_raylet_are_not_taken_for_the_cause() -> None:
     story = Story()
     story.both_live(0)

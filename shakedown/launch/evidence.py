@@ -36,7 +36,7 @@ DIED_CONTAINER = re.compile(
 )
 
 
-CARRIERS = ("server", "raylet", "gcs")
+CARRIES = {"server": ("engine", "worker"), "engine": ("worker",), "raylet": ("worker",), "gcs": ("engine", "worker")}
 TOGETHER_S = 2.0
 EARLIER_S = 0.001
 """Engine and workers end within a second of the server, the workers of a node within one of its raylet; processes are
@@ -79,11 +79,9 @@ class Evidence:
     def _in_order(self, ended: Ended) -> Ended:
         """What ends with the server or with its raylet ended after it, whichever was seen first."""
         near = [one for one in self._ended if abs(one.at - ended.at) <= TOGETHER_S]
-        if ended.kind in CARRIERS:
-            carried = [one.at - EARLIER_S for one in near if one.kind not in CARRIERS and _carries(ended, one)]
-            return replace(ended, at=min([ended.at, *carried]))
-        carriers = [one.at + EARLIER_S for one in near if one.kind in CARRIERS and _carries(one, ended)]
-        return replace(ended, at=max([ended.at, *carriers]))
+        carried = [one.at - EARLIER_S for one in near if _carries(ended, one)]
+        carriers = [one.at + EARLIER_S for one in near if _carries(one, ended)]
+        return replace(ended, at=max([min([ended.at, *carried]), *carriers]))
 
     def lost(self, node: str) -> None:
         """Take in that a node cannot be followed any more."""
@@ -142,4 +140,5 @@ class Evidence:
 
 
 def _carries(carrier: Ended, carried: Ended) -> bool:
-    return carrier.kind != "raylet" or carrier.node == carried.node
+    beside = carrier.kind != "raylet" or carrier.node == carried.node
+    return beside and carried.kind in CARRIES.get(carrier.kind, ())
