@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from shakedown.launch.events import Processes
 from shakedown.launch.lives import Ended, Lives
 
@@ -14,10 +16,32 @@ def seen(*looks: tuple[float, dict[str, tuple[int, ...]]], stopped: tuple[int, .
 
 
 def test_what_is_gone_is_told_once_and_only_after_its_time() -> None:
-    lives = seen((0, {"worker": (7,)}), (5, {}))
+    lives = seen((0, {"raylet": (7,)}), (5, {}))
     assert lives.ended(6, 1.5) == []
-    assert lives.ended(6.5, 1.5) == [Ended("a", "worker", (7,), 5)]
+    assert lives.ended(6.5, 1.5) == [Ended("a", "raylet", (7,), 5)]
     assert lives.ended(60, 1.5) == []
+
+
+def test_what_others_take_along_is_told_after_them() -> None:
+    lives = seen((0, {"server": (7,), "engine": (8,), "worker": (9,)}), (5, {}))
+    told = [[one.kind for one in lives.ended(at, 1.5)] for at in (6.4, 6.5, 7.4, 7.5, 8.4, 8.5)]
+    assert told == [[], ["server"], [], ["engine"], [], ["worker"]]
+
+
+@pytest.mark.parametrize(
+    ("ended", "other", "along"),
+    [
+        (Ended("b", "worker", (1,), 5), Ended("a", "server", (2,), 6), True),
+        (Ended("b", "worker", (1,), 5), Ended("a", "engine", (2,), 6.9), True),
+        (Ended("b", "worker", (1,), 5), Ended("b", "raylet", (2,), 5), True),
+        (Ended("b", "worker", (1,), 5), Ended("a", "raylet", (2,), 5), False),
+        (Ended("b", "worker", (1,), 5), Ended("a", "server", (2,), 7.5), False),
+        (Ended("a", "server", (1,), 5), Ended("b", "worker", (2,), 5), False),
+        (Ended("a", "worker", (1,), 5), Ended("b", "worker", (2,), 5), False),
+    ],
+)
+def test_what_goes_with_what(ended: Ended, other: Ended, along: bool) -> None:
+    assert ended.goes_with(other) is along
 
 
 def test_one_of_several_may_end() -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterable
-from dataclasses import replace
 from math import inf
 
 from shakedown.faults.diagnose import Diagnostician
@@ -34,13 +33,6 @@ STOPPED_CONTAINER = re.compile(r"^container \S+: (?:stop\b|kill, signal (?:2|15)
 DIED_CONTAINER = re.compile(
     r"^container \S+: (?:die|status (?:exited|dead))\b(?:.*?exit code (?P<code>\d+))?(?P<rest>.*)"
 )
-
-
-CARRIES = {"server": ("engine", "worker"), "engine": ("worker",), "raylet": ("worker",), "gcs": ("engine", "worker")}
-TOGETHER_S = 2.0
-EARLIER_S = 0.001
-"""Engine and workers end within a second of the server, the workers of a node within one of its raylet; processes are
-looked at once a second, so that the order in which they were missed says nothing."""
 
 
 class Evidence:
@@ -71,17 +63,11 @@ class Evidence:
 
     def ended(self, ended: Ended) -> None:
         """Take in that a process has ended, or gave way to another."""
-        if ended.at >= self._since:
-            ended = self._in_order(ended)
-            self._ended.append(ended)
+        if ended.at < self._since:
+            return
+        self._ended.append(ended)
+        if not any(ended is not one and ended.goes_with(one) for one in self._ended):
             self._diagnosis.exited(ended.kind, ended.node, ended.at, f"replaced by {ended.by[0]}" if ended.by else None)
-
-    def _in_order(self, ended: Ended) -> Ended:
-        """What ends with the server or with its raylet ended after it, whichever was seen first."""
-        near = [one for one in self._ended if abs(one.at - ended.at) <= TOGETHER_S]
-        carried = [one.at - EARLIER_S for one in near if _carries(ended, one)]
-        carriers = [one.at + EARLIER_S for one in near if _carries(one, ended)]
-        return replace(ended, at=max([min([ended.at, *carried]), *carriers]))
 
     def lost(self, node: str) -> None:
         """Take in that a node cannot be followed any more."""
@@ -137,8 +123,3 @@ class Evidence:
             code = int(died["code"]) if died["code"] else None
             status = "OOMKilled" if "OOMKilled" in died["rest"] else code
             self._diagnosis.exited("container", line.node, line.at, status)
-
-
-def _carries(carrier: Ended, carried: Ended) -> bool:
-    beside = carrier.kind != "raylet" or carrier.node == carried.node
-    return beside and carried.kind in CARRIES.get(carrier.kind, ())

@@ -6,8 +6,20 @@ from dataclasses import dataclass
 
 from shakedown.launch.events import Processes
 
-MATTERS = ("server", "engine", "worker", "raylet", "gcs")
-"""Kinds without which a launch cannot become ready."""
+TAKES_ALONG = {
+    "server": ("engine", "worker"),
+    "gcs": ("engine", "worker"),
+    "engine": ("worker",),
+    "raylet": ("worker",),
+    "worker": (),
+}
+"""Kinds without which a launch cannot become ready, and what ends within a second of each."""
+
+TOGETHER_S = 2.0
+"""Processes are looked at once a second on each node, so the order in which two are missed says nothing within this."""
+
+LATER_S = {"engine": 1.0, "worker": 2.0}
+"""How much later these are told than the others, so that what takes them along is known by then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +28,7 @@ class Ended:
 
     Attributes:
         node: where.
-        kind: see `MATTERS`.
+        kind: see `TAKES_ALONG`.
         pids: those that are gone.
         at: when that was seen.
         by: process ids of those in their place; empty where there are none.
@@ -27,6 +39,11 @@ class Ended:
     pids: tuple[int, ...]
     at: float
     by: tuple[int, ...] = ()
+
+    def goes_with(self, other: Ended) -> bool:
+        """Whether it ended because the other did; of a raylet only the workers beside it do."""
+        beside = other.kind != "raylet" or other.node == self.node
+        return beside and self.kind in TAKES_ALONG[other.kind] and abs(self.at - other.at) <= TOGETHER_S
 
 
 class Lives:
@@ -47,7 +64,7 @@ class Lives:
 
     def saw(self, processes: Processes) -> None:
         """Take in which live now."""
-        for kind in MATTERS:
+        for kind in TAKES_ALONG:
             before, now = (self.alive or {}).get(kind, ()), tuple(processes.alive.get(kind, ()))
             if now:
                 self._missed.pop(kind, None)
@@ -61,7 +78,7 @@ class Lives:
 
     def ended(self, now: float, for_s: float) -> list[Ended]:
         """What has been gone for so long, and what was replaced; each is told once."""
-        gone = [ended for ended in self._missed.values() if now - ended.at >= for_s]
+        gone = [one for one in self._missed.values() if now - one.at >= for_s + LATER_S.get(one.kind, 0.0)]
         for ended in gone:
             del self._missed[ended.kind]
         replaced, self._replaced = self._replaced, []
