@@ -33,15 +33,17 @@ from shakedown.launch.opened import Opened
 from shakedown.outcomes import Stage
 
 class Still(Opened):
-    def __init__(self, deployment, stage):
-        self.deployment, self.stage = deployment, stage
+    def __init__(self, deployment, stage, startable):
+        self.deployment, self.stage, self.startable = deployment, stage, startable
+    def can_reach(self, stage):
+        return self.startable or super().can_reach(stage)
     def reach(self, stage):
         raise LaunchError("only attached to")
     def close(self):
         pass
 
 def still(config, stage):
-    config.stash[OPENED] = Still(config.stash[SELECTION].planned, Stage(stage))
+    config.stash[OPENED] = Still(config.stash[SELECTION].planned, Stage(stage), config.getoption("launch"))
 """
 
 SETTINGS = """

@@ -96,6 +96,10 @@ def test_served(number, claim): claim(True, found="", expected="")
 """
 
 
+ALONE = TWO.replace("pytestmark = pytest.mark.infra\n", "")
+BOTH = ALONE.replace("@", "@pytest.mark.infra\n@") + SERVED.replace("NET-01", "SRV-06")
+
+
 def test_a_server_that_is_not_there_is_one_error_when_only_it_was_asked_for(run: Run) -> None:
     result = run(SERVED)
     result.assert_outcomes(errors=1, skipped=2)
@@ -103,5 +107,17 @@ def test_a_server_that_is_not_there_is_one_error_when_only_it_was_asked_for(run:
 
 
 def test_a_server_that_is_not_there_is_a_skip_where_infra_was_asked_for_as_well(run: Run) -> None:
-    result = run(SERVED + TWO)
+    result = run(BOTH)
     result.assert_outcomes(passed=2, failed=1, skipped=5)
+
+
+def test_nothing_is_launched_behind_a_check_that_failed(run: Run) -> None:
+    result = run(BOTH, "--launch")
+    assert "only attached to" not in result.stdout.str()
+    result.stdout.fnmatch_lines(["SKIPPED [[]5[]]*blocked by NET-01 on node-b"])
+
+
+def test_a_launch_that_fails_is_one_error_and_is_not_tried_again(run: Run) -> None:
+    result = run(BOTH.replace('node.name != "node-b"', "True"), "--launch")
+    result.assert_outcomes(passed=5, errors=1, skipped=2)
+    result.stdout.fnmatch_lines(["*LaunchError: *only attached to*", "SKIPPED [[]2[]]*not serving: only attached to"])

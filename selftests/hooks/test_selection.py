@@ -56,6 +56,8 @@ def test_a_bad_file_is_a_usage_error_with_its_own_text(run: Run, pytester: pytes
         pytest.param(str(EXAMPLE), "--simulate=missing-done", id="fault-of-a-file"),
         pytest.param("embedded", "--simulate=missing-done", id="fault-of-embedded"),
         pytest.param("simulated", "--replay=x.json.gz", id="bundle-of-simulated"),
+        pytest.param("simulated", "--launch", id="launch-of-simulated"),
+        pytest.param("embedded", "--launch", id="launch-of-embedded"),
     ],
 )
 def test_an_option_that_would_do_nothing_is_a_usage_error(run: Run, deployment: str, option: str) -> None:

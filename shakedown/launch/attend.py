@@ -84,24 +84,28 @@ def attend(deployment: Deployment, show: Show, options: Options | None = None, s
 class FailedLaunchError(LaunchError):
     """A launch that was followed and did not become ready.
 
-    Attributes:
+    Args:
         status: its last.
+        left: what has become of what was started, in a line; empty where nothing was started from here.
+
+    Attributes:
+        status: the same.
     """
 
-    def __init__(self, status: Status) -> None:
-        super().__init__(farewell(status))
+    def __init__(self, status: Status, left: str = "") -> None:
+        super().__init__("\n".join(filter(None, (farewell(status), left))))
         self.status = status
         self.exit_code = exit_code_of(status)
 
 
-def require_ready(status: Status) -> None:
+def require_ready(status: Status, left: str = "") -> None:
     """Go on only with a launch that is ready.
 
     Raises:
-        FailedLaunchError: it is not; with the reason in lines for people.
+        FailedLaunchError: it is not; with the reason in lines for people, and what is left of it.
     """
     if status.state is not State.READY:
-        raise FailedLaunchError(status)
+        raise FailedLaunchError(status, left)
 
 
 def farewell(status: Status) -> str:

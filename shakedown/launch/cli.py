@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from math import inf
 from pathlib import Path
 from typing import Annotated
 
@@ -28,6 +29,7 @@ from shakedown.launch.limits import Limits
 from shakedown.launch.live import shown
 from shakedown.launch.start import shown as command_shown
 from shakedown.launch.start import steps_to
+from shakedown.nodes.redact import redact
 from shakedown.outcomes import Stage
 from shakedown.text import printable
 
@@ -153,11 +155,11 @@ def _options(json_status: Path | None, deadline: float | None, quiet_limits: lis
     for text in quiet_limits or ():
         name, _, seconds = text.partition("=")
         try:
-            phase, quiet_s = PhaseName[name.upper()], float(seconds)
-        except (KeyError, ValueError) as error:
-            raise typer.BadParameter(
-                f"{text!r}: PHASE=SECONDS, with a phase of --help", param_hint="--quiet-limit"
-            ) from error
+            phase, quiet_s = PhaseName[name.strip().upper()], float(seconds)
+        except (KeyError, ValueError):
+            phase, quiet_s = PhaseName.READY, 0.0
+        if not 0 < quiet_s < inf:
+            raise typer.BadParameter(f"{text!r}: PHASE=SECONDS, with a phase of --help", param_hint="--quiet-limit")
         phases[phase] = replace(phases[phase], quiet_s=quiet_s, busy_s=max(quiet_s, phases[phase].busy_s))
     return Options(replace(limits, phases=phases), deadline, json_status)
 
@@ -174,7 +176,12 @@ def _standing() -> Path:
     Raises:
         LaunchError: there is none.
     """
-    return attach().file
+    try:
+        return attach().file
+    except LaunchError as error:
+        raise LaunchError(
+            f"no deployment was named (--deployment FILE, ${VARIABLE}, ./{DEFAULT_FILE}), and {error}"
+        ) from error
 
 
 @contextmanager
@@ -198,4 +205,4 @@ def _show_commands(deployment: Deployment, until: Stage) -> None:
         if stage.order <= until.order:
             for group in steps_to(stage, deployment):
                 for command in group:
-                    typer.echo(command_shown(command) + "\n")
+                    typer.echo(redact(command_shown(command).encode()).decode() + "\n")

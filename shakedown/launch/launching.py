@@ -13,6 +13,7 @@ from shakedown.inventory.model import Deployment
 from shakedown.launch.attend import Options, attend, require_ready
 from shakedown.launch.gate import require_sound
 from shakedown.launch.live import Display
+from shakedown.launch.running import require_no_server
 from shakedown.launch.stage import find_stage
 from shakedown.launch.start import run_steps
 from shakedown.outcomes import Stage
@@ -67,8 +68,15 @@ class Declared(Launchable):
         run_steps(Stage.SERVING, self._deployment, progress)
         with display() as show:
             status = attend(self._deployment, show, options, began)
-        require_ready(status)
+        require_ready(status, self._left())
         self.stage = Stage.SERVING
+
+    def _left(self) -> str:
+        names = ", ".join(node.name for node in self._deployment.node)
+        return (
+            f"Nothing was ended: Ray runs on {names}, the server on {self._deployment.head.name} if it still lives. "
+            "docs/launching.md says how to end them; a new launch needs the server gone."
+        )
 
 
 class Embedded(Launchable):
@@ -116,13 +124,14 @@ def launch(
 
     Raises:
         GateError: a check found what the launch would fail by.
-        LaunchError: it did not get there.
+        LaunchError: it did not get there, or a server is being started already.
     """
     if target.stage.order < Stage.RAY.order <= until.order:
         if gate:
             require_sound(target.file, target.stage)
         target.form_cluster(progress)
     if target.stage.order < Stage.SERVING.order <= until.order:
+        require_no_server(load_deployment(target.file))
         if gate:
             require_sound(target.file, target.stage)
         target.serve(progress, display, options)

@@ -10,13 +10,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from pathlib import Path
 
-from shakedown.embedded.up import EmbeddedDeployment, Options, start
+from shakedown.embedded.up import EmbeddedDeployment, start
+from shakedown.embedded.up import Options as Making
 from shakedown.errors import LaunchError
 from shakedown.inventory.load import load_deployment
 from shakedown.inventory.model import Deployment
-from shakedown.launch.attend import attend, require_ready
-from shakedown.launch.launching import attending
+from shakedown.launch.attend import Options, attend, require_ready
+from shakedown.launch.launching import Declared, attending, launch
 from shakedown.launch.live import lines_to
+from shakedown.launch.running import servers_of
 from shakedown.launch.stage import find_stage
 from shakedown.launch.status import State
 from shakedown.nodes.evidence import Evidence
@@ -99,8 +101,8 @@ class Attached(Opened):
             raise LaunchError(
                 f"{self.deployment.name} is at stage {self.stage}, not {stage}: "
                 f"{self.deployment.serve.base_url}/health does not say 200. It is only attached to, so it is not "
-                "started from here: python -m shakedown launch does that, and pytest -m infra says what stands in "
-                "its way"
+                "started from here: python -m shakedown launch does that, or --launch for a run of serving or perf "
+                "tests, and pytest -m infra says what stands in its way"
             )
 
     def _follow(self) -> None:
@@ -112,6 +114,28 @@ class Attached(Opened):
 
     def close(self) -> None:
         """Nothing was started."""
+
+
+class Startable(Attached):
+    """A declared deployment that this run may start, when something first needs it; it is never ended from here."""
+
+    def __init__(self, file: Path, deployment: Deployment, progress: Progress) -> None:
+        super().__init__(deployment, None, progress)
+        self._file = file
+
+    def can_reach(self, stage: Stage) -> bool:
+        """Any stage from here on."""
+        return stage.order >= self.stage.order
+
+    def reach(self, stage: Stage) -> None:
+        """Start what is missing; a server that starts already is followed, and no second one put beside it."""
+        if stage.order <= self.stage.order:
+            return
+        if stage is Stage.SERVING and self.stage is Stage.RAY and servers_of(self.deployment):
+            self._follow()
+        target = Declared(self._file, self.deployment)
+        launch(target, stage, self._progress, lines_to(self._progress), Options(), gate=False)
+        self.stage = target.stage
 
 
 class Embedded(Opened):
@@ -174,6 +198,15 @@ def open_attached(deployment: Deployment, progress: Progress, replay: Path | Non
     return Attached(deployment, replay, progress)
 
 
+def open_startable(file: Path, deployment: Deployment, progress: Progress) -> Opened:
+    """Attach to a declared deployment that may be started from here.
+
+    Raises:
+        NodeUnreachableError: a declared node does not answer.
+    """
+    return Startable(file, deployment, progress)
+
+
 def open_embedded(stage: Stage, progress: Progress) -> Opened:
     """Make the embedded deployment and bring it to a stage.
 
@@ -181,7 +214,7 @@ def open_embedded(stage: Stage, progress: Progress) -> Opened:
         MissingPrerequisiteError: this machine lacks something; the text says how to get it.
         LaunchError: it did not get there.
     """
-    running = start(Options(owned=True), progress)
+    running = start(Making(owned=True), progress)
     try:
         embedded = Embedded(running, progress)
         embedded.reach(stage)

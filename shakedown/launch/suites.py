@@ -64,7 +64,16 @@ def run_suite(marker: str, deployment: Path, *, tier: int = 1) -> SuiteRun:
     command = [sys.executable, "-m", "pytest", "-m", marker, f"--tier={tier}", f"--deployment={deployment.resolve()}"]
     code = subprocess.run(command, cwd=ROOT, check=False).returncode
     after = latest.resolve() / "results.json" if latest.exists() and latest.resolve() != before else None
-    return SuiteRun(code, after if after is not None and after.is_file() else None)
+    return SuiteRun(code, after if after is not None and _is_about(after, deployment) else None)
+
+
+def _is_about(results: Path, deployment: Path) -> bool:
+    """Whether a run was about this deployment: somebody else may have finished another at the same time."""
+    try:
+        run = RunResults.model_validate_json(results.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return run.deployment.file == str(deployment.resolve())
 
 
 def _blocks(test: CheckResult) -> bool:
