@@ -16,12 +16,19 @@ from shakedown.launch.limits import Limits
 from shakedown.launch.ready import Proved
 from shakedown.launch.stall import Gathered
 from shakedown.launch.status import State, Status
-from shakedown.launch.watch import Watch
+from shakedown.launch.watch import Due, Watch
 
 EXAMPLE = Path(__file__).parents[2] / "deployment.example.toml"
 T0 = 1_900_000_000.0
 A, B = "spark-a", "spark-b"
 GB = 1e9
+
+KILLED = (
+    "[2026-12-01 12:05:00,000 E 60 60] (raylet) node_manager.cc:3000: 1 Workers (tasks / actors) killed due to memory "
+    "pressure (OOM), 0 Workers crashed due to other reasons at node (ID: 1, IP: 192.168.200.13)"
+)
+KILLED_NEW = "(raylet) ray.exceptions.OutOfMemoryError: Task was killed due to the node running low on memory."
+"""Of a Ray that kills for want of memory: its own log, and what a driver prints."""
 
 Line = tuple[float, str, str, str]
 """When (s since T0), node, stream, text."""
@@ -253,3 +260,30 @@ def reading(
 def still(processors: float = 0.01) -> Callable[[str, float], dict[str, float]]:
     """Counters of a node on which nothing happens but Ray's chatter; a processor may spin."""
     return lambda _node, at: {"READ": 5 * GB, "CPU": processors * at, "FABRIC": 30e3 * at, "AVAILABLE": 60 * GB}
+
+
+def phase_of(status: Status, name: str) -> str:
+    """Where that node is."""
+    return next(one.phase for one in status.nodes if one.name == name)
+
+
+def told_by_nobody(story: Story, at: float) -> str | None:
+    """The fault that a standstill is laid to when no node has anything to say."""
+    story.gathers(at, A, "== memory\n")
+    explanation = story.status(at).explanation
+    assert explanation is not None
+    return explanation.fault
+
+
+def finish(story: Story, at: float) -> Status:
+    """Let the API answer and a token be generated; the status then."""
+    story.answers(at)
+    assert story.status(at).state is State.RUNNING
+    assert story.watch.due is Due.PROOF
+    story.proves(at + 3)
+    return story.status(at + 3)
+
+
+def api_line(text: str) -> str:
+    """A line of the API server."""
+    return f"(APIServer pid=100) INFO 12-01 12:00:00 [launcher.py:1] {text}"
