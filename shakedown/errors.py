@@ -37,6 +37,19 @@ class EvidenceError(ShakedownError):
         super().__init__(f"{why}: {remedy}" if remedy else why)
 
 
+class ContainerDownError(EvidenceError):
+    """Nothing can be asked in the declared container of a node: whatever lies behind it is neither found nor ruled out.
+
+    Args:
+        node: its name.
+        why, remedy: see :class:`EvidenceError`.
+    """
+
+    def __init__(self, node: str, why: str, remedy: str) -> None:
+        self.node = node
+        super().__init__(why, remedy)
+
+
 class BundleError(EvidenceError):
     """A bundle that is none, or belongs to something else: a matter of the whole run and of no single check."""
 

@@ -19,7 +19,7 @@ from selftests.inventory.files import GOOD
 from shakedown.errors import EvidenceError
 from shakedown.inventory.load import load_deployment
 from shakedown.inventory.model import Deployment
-from shakedown.nodes.active import bandwidth, collective, ports, ray_tasks, shards, verbs
+from shakedown.nodes.active import bandwidth, collective, gpus, ports, ray_tasks, shards, verbs
 from shakedown.nodes.active.lanes import End, Lane
 from shakedown.nodes.answer import Command
 from shakedown.nodes.evidence import Evidence
@@ -94,13 +94,16 @@ def probes(deployment: Deployment) -> list[Command]:
     for probe in (ports.ways, ray_tasks.tasks, partial(bandwidth.flows, ways(deployment)), shards.copies):
         with contextlib.suppress(EvidenceError):
             probe(deployment, evidence)
+    for node in deployment.node:
+        with contextlib.suppress(EvidenceError):
+            gpus.load(node, deployment, evidence)
     with contextlib.suppress(EvidenceError):
         verbs.written(ways(deployment), evidence)
     for backend in ("gloo", "nccl"):
         with contextlib.suppress(EvidenceError):
             declared = {node.name: as_declared(node) for node in deployment.node}
             collective.ranks(deployment, evidence, backend, declared, collective.SIZES)
-    assert len(evidence.noted) >= 11
+    assert len(evidence.noted) >= 13
     return evidence.noted
 
 

@@ -130,6 +130,18 @@ def disk_slower_than_the_front_ends(evidence: Evidence) -> None:
     _script(evidence, "node-b", "hash_shards", "", _hashes("5ca1ab1e") | {"seconds": 940.0})
 
 
+def gpu_slow_under_load(evidence: Evidence) -> None:
+    """Idle, all is well; busy, the clocks stay where a bad power supply holds them (spark-gpu-throttle-check)."""
+    _all_well(evidence)
+    _script(evidence, "node-b", "load_gpus", "", _clocked("611, 14.20, 48, 0x0000000000000000"))
+
+
+def gpu_brakes_under_load(evidence: Evidence) -> None:
+    """The air inlets are covered: after some seconds the driver takes clocks away, which are not low yet."""
+    _all_well(evidence)
+    _script(evidence, "node-b", "load_gpus", "", _clocked("1820, 61.00, 93, 0x0000000000000020"))
+
+
 def _all_well(evidence: Evidence) -> None:
     for node, own in FABRIC.items():
         (peer,) = (address for address in FABRIC.values() if address != own)
@@ -143,6 +155,7 @@ def _all_well(evidence: Evidence) -> None:
         _counted(evidence, node)
         _written(evidence, node)
         _script(evidence, node, "hash_shards", "", _hashes("5ca1ab1e"))
+        _script(evidence, node, "load_gpus", "", _clocked("2411, 74.20, 66, 0x0000000000000000"))
     for node, own in TWIN.items():
         _twin(evidence, node, own, "2 packets transmitted, 2 received, 0% packet loss, time 201ms")
 
@@ -178,6 +191,12 @@ def _written(evidence: Evidence, node: str, gbps: Mapping[str, float] = {}) -> N
         said = f" #bytes     #iterations    BW peak[Gb/sec]    BW average[Gb/sec]   MsgRate[Mpps]\n{row}\n"
         _answer(evidence, node, Command("", key=f"act ib_write_bw to {peer} by {hca}"), said)
         _answer(evidence, node, Command("", key=f"act ib_write_bw from {peer} by {hca}"), said)
+
+
+def _clocked(last: str) -> dict[str, object]:
+    """What `load_gpus` printed on an H200, with the last fields of a GB10."""
+    samples = [{"at": at / 2 + 0.5, "gpus": [f"0, 98, {last}"]} for at in range(23)]
+    return {"problems": [], "samples": samples, "tflops": [92.1]}
 
 
 def _hashes(of_seventh: str) -> dict[str, object]:
@@ -240,5 +259,7 @@ FAULTS: tuple[Fault, ...] = (
         _shown("bundle-disk-slower-than-the-front-ends", "SRV-07", disk_slower_than_the_front_ends, tier=2),
         declared={"launch.serve": SEVERAL_SERVERS},
     ),
+    _shown("bundle-gpu-slow-under-load", "PLT-04", gpu_slow_under_load, tier=2),
+    _shown("bundle-gpu-brakes-under-load", "PLT-04", gpu_brakes_under_load, tier=2),
     _shown("bundle-shard-with-wrong-bytes", "MOD-02", shard_with_wrong_bytes, tier=2),
 )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from selftests.proofs.bundle import HEAD, RAYLET, TABLES, WORKER, in_json, in_text
 from selftests.proofs.model import Fault, Pair
+from shakedown.nodes.answer import Place
 from shakedown.nodes.evidence import Evidence
 
 LOGIN = "env | grep"
@@ -17,6 +19,13 @@ ENGINE = "python engine/"
 SERVER = "API server: "
 DOCKER = "docker inspect"
 INSIDE = "GPUs where the engine runs"
+
+STOPPED = "Error response from daemon: container 4c01db0b339c is not running"
+NO_SUCH = "Error response from daemon: No such container: vllm"
+FORBIDDEN = (
+    "permission denied while trying to connect to the docker API at unix:///var/run/docker.sock: "
+    "dial unix /var/run/docker.sock: connect: permission denied"
+)
 
 
 def set_for(evidence: Evidence, node: str, key: str, *variables: str) -> None:
@@ -197,6 +206,32 @@ def gpu_lost(evidence: Evidence) -> None:
     evidence.change(WORKER, INSIDE, lambda _: "Failed to initialize NVML: Unknown Error\n/dev/nvidia0\n")
 
 
+def container_down(complaint: str, *, gone: bool = False) -> Callable[[Evidence], None]:
+    """Nothing runs in the worker's container any more: docker's client complains of each command."""
+
+    def inject(evidence: Evidence) -> None:
+        for answer in evidence.answers(WORKER):
+            if answer.place is Place.ENGINE or (gone and answer.key.startswith(DOCKER)):
+                evidence.record(WORKER, replace(answer, exit_code=1, stdout=b"", stderr=complaint.encode()))
+
+    return inject
+
+
+def log_inside(mounts: Callable[[list[dict[str, Any]]], object]) -> Callable[[Evidence], None]:
+    """The log is written inside the containers, whose mounts are others."""
+
+    def inject(evidence: Evidence) -> None:
+        for node in (HEAD, WORKER):
+            in_json(evidence, node, DOCKER, lambda answer: mounts(answer["container"]["mounts"]))
+
+    return inject
+
+
+def in_memory(mounts: list[dict[str, Any]]) -> None:
+    """`--mount type=tmpfs` where the log lies."""
+    next(one for one in mounts if "log" in one["Destination"]).update(Type="tmpfs", Source="")
+
+
 def container_in_the_foreground(evidence: Evidence) -> None:
     """vLLM's run_cluster.sh: ``docker run`` without -d."""
     in_json(evidence, HEAD, DOCKER, lambda answer: answer["container"].update(attached=True))
@@ -209,8 +244,11 @@ def _fault(
     inject: Callable[[Evidence], None],
     companions: dict[str, str] | None = None,
     pair: Pair = "embedded",
+    declared: Mapping[str, Any] | None = None,
 ) -> Fault:
-    return Fault(f"bundle-{name}", "bundle", check, companions or {}, stage, inject=inject, pair=pair)
+    return Fault(
+        f"bundle-{name}", "bundle", check, companions or {}, stage, inject=inject, pair=pair, declared=declared or {}
+    )
 
 
 FAULTS: tuple[Fault, ...] = (
@@ -243,5 +281,24 @@ FAULTS: tuple[Fault, ...] = (
     _fault("gpu-lost", "ENV-05", "ray", gpu_lost, pair="gb10"),
     _fault("log-goes-with-the-container", "ENV-06", "hosts", both_made(AutoRemove=True), pair="gb10"),
     _fault("log-driver-none", "ENV-06", "hosts", both_made(LogConfig={"Type": "none"}), pair="gb10"),
+    _fault(
+        "log-in-the-containers-own-files",
+        "ENV-06",
+        "hosts",
+        log_inside(lambda mounts: mounts.pop()),
+        pair="gb10",
+        declared={"serve.log_in": "container"},
+    ),
+    _fault(
+        "log-in-memory",
+        "ENV-06",
+        "hosts",
+        log_inside(in_memory),
+        pair="gb10",
+        declared={"serve.log_in": "container"},
+    ),
+    _fault("container-stopped", "ENV-10", "ray", container_down(STOPPED), pair="gb10"),
+    _fault("container-of-another-name", "ENV-10", "hosts", container_down(NO_SUCH, gone=True), pair="gb10"),
+    _fault("docker-not-allowed", "ENV-10", "hosts", container_down(FORBIDDEN, gone=True), pair="gb10"),
     _fault("container-in-the-foreground", "RAY-15", "hosts", container_in_the_foreground, pair="gb10"),
 )

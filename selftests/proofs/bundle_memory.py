@@ -62,7 +62,7 @@ def nothing(evidence: Evidence) -> None:
 
 def memory_taken(evidence: Evidence) -> None:
     """A training job still runs, and holds almost all memory."""
-    evidence.change(WORKER, LARGEST, lambda text: f"{text}5120 119000000 python3\n")
+    evidence.change(WORKER, LARGEST, lambda text: f"{text}5120 119000000 python3\tpython3 train.py --resume\n")
     in_text(evidence, WORKER, MEMINFO, r"^MemAvailable:.*", "MemAvailable:     917504 kB")
     in_text(evidence, WORKER, MEMINFO, r"^AnonPages:.*", "AnonPages:     119877016 kB")
 
@@ -93,6 +93,12 @@ def memory_leaked(evidence: Evidence) -> None:
     in_text(evidence, WORKER, MEMINFO, r"^MemAvailable:.*", "MemAvailable:   83963392 kB")
 
 
+def program_in_python(evidence: Evidence) -> None:
+    """What draws pictures on that machine is in Python, as the engine is."""
+    line = "5120 3670016 python\t/opt/comfy/bin/python main.py --listen 0.0.0.0\n"
+    evidence.change(WORKER, LARGEST, lambda text: text + line)
+
+
 def desktop(evidence: Evidence) -> None:
     """Somebody is logged in at the screen, with a browser."""
     evidence.change(WORKER, LARGEST, lambda text: f"{text}5120 3670016 firefox\n")
@@ -109,8 +115,8 @@ def small_shm(evidence: Evidence) -> None:
 
 
 def memory_not_locked(evidence: Evidence) -> None:
-    """The container was started without `--ulimit memlock=-1` (nccl-tests#206)."""
-    in_text(evidence, WORKER, "locked memory", r"unlimited", "8388608")
+    """The container was started without `--ulimit memlock=-1` (nccl-tests#206), and with docker's own capabilities."""
+    in_text(evidence, WORKER, "locked memory", r"^(new|raylet) .*", r"\1 8388608 00000000a80425fb 4294967295")
 
 
 def cgroup_limit(evidence: Evidence) -> None:
@@ -129,7 +135,7 @@ def own_memory(free_mib: int) -> Callable[[Evidence], None]:
 
     def inject(evidence: Evidence) -> None:
         for node, free in ((HEAD, 142_000), (WORKER, free_mib)):
-            line = f"NVIDIA H200, 580.95.05, 9.0, 143771, {free}, P0, 345, 76.2, 0, 0x0000000000000001, 0\n"
+            line = f"NVIDIA H200, 580.95.05, 9.0, 143771, {free}, P0, 345, 76.2, 0, 0\n"
             evidence.change(node, GPUS, _says(line), exit_code=0)
             evidence.change(node, COMPUTING, lambda _: "", exit_code=0)
 
@@ -179,7 +185,15 @@ SIZED = {"serve.kv_cache_memory_gib": None, "serve.enforce_eager": False}
 """The plain pair with the KV cache that the utilisation leaves."""
 
 FAULTS: tuple[Fault, ...] = (
-    _fault("memory-taken", "MEM-02", memory_taken, stage="ray"),
+    Fault(
+        "gb10-memory-taken",
+        "bundle",
+        "MEM-02",
+        {"MEM-10": "the job is what holds it"},
+        stage="ray",
+        inject=memory_taken,
+        pair="gb10",
+    ),
     _fault("utilization-out-of-reach", "MEM-03", nothing, declared={"serve.gpu_memory_utilization": 0.97}),
     Fault(
         "gb10-command-asks-for-more",
@@ -229,6 +243,7 @@ FAULTS: tuple[Fault, ...] = (
     _fault("rank-left-over", "MEM-09", rank_left),
     _fault("memory-leaked", "MEM-09", memory_leaked, declared={"serve.gpu_memory_utilization": 0.4}),
     _fault("desktop", "MEM-10", desktop),
+    _fault("program-in-python", "MEM-10", program_in_python),
     _fault("ollama", "MEM-10", other_server, stage="ray"),
     _fault("small-shm", "MEM-12", small_shm),
     _fault("memory-not-locked", "MEM-13", memory_not_locked, stage="ray"),

@@ -14,7 +14,8 @@ from shakedown.nodes.evidence import Evidence
 KERNEL = "kernel: "
 LOG = "kernel log: "
 ENGINE = "python engine_files/"
-DISKS = "df: "
+DISKS = "df: /"
+MORE = "nvidia-smi: reasons"
 
 RUNNING = "6.17.0-1029-nvidia"
 HUB_COMMAND = (
@@ -60,12 +61,12 @@ def clocks_stuck(evidence: Evidence) -> None:
 
 def power_brake(evidence: Evidence) -> None:
     """The supply asks the GPU to slow down."""
-    in_text(evidence, WORKER, GPUS, r"0x0000000000000001", "0x0000000000000080")
+    in_text(evidence, WORKER, MORE, r"0x0000000000000001", "0x0000000000000080")
 
 
 def memory_errors(evidence: Evidence) -> None:
     """The GPU counts errors that it could not correct."""
-    in_text(evidence, WORKER, GPUS, r"\[N/A\]$", "2")
+    in_text(evidence, WORKER, MORE, r"^errors 0, .*", "errors 0, 2")
 
 
 def xid(evidence: Evidence) -> None:
@@ -77,6 +78,17 @@ def xid(evidence: Evidence) -> None:
 def old_assembler(evidence: Evidence) -> None:
     """Triton runs the ptxas of an earlier CUDA (triton-lang/triton#8539)."""
     in_json(evidence, WORKER, ENGINE, lambda answer: answer["assembler"].update(release="12.8"))
+
+
+def caches_full(evidence: Evidence) -> None:
+    """The disk of the container's own files is full of old images: no compiled kernel fits on it any more."""
+    in_text(
+        evidence,
+        WORKER,
+        "df: folders that a launch writes, where",
+        r"(compiled .*\n\S+ +\S+ +\d+) +\d+ +\d+ +\d+%",
+        r"\1 270132174016 421000000 100%",
+    )
 
 
 def disk_full(evidence: Evidence) -> None:
@@ -197,6 +209,7 @@ FAULTS: tuple[Fault, ...] = (
     _fault("xid", "PLT-06", xid, pair="gb10"),
     _fault("gpu-memory-errors", "PLT-06", memory_errors, pair="gb10"),
     _fault("disk-full", "PLT-08", disk_full),
+    _fault("caches-full", "PLT-08", caches_full),
     _fault("model-over-nfs", "PLT-08", model_over_nfs),
     _fault("kernel-hands-over", "PLT-09", kernel_hands_over, pair="gb10"),
     _fault("revisions", "MOD-03", revisions),

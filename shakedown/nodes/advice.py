@@ -57,7 +57,13 @@ def advice(said: str) -> str:
     Args:
         said: what the program on the way wrote to stderr.
     """
-    return next((f" ({text})" for pattern, text in _ADVICE if re.search(pattern, said, re.IGNORECASE)), "")
+    text = remedy(said)
+    return f" ({text})" if text else ""
+
+
+def remedy(said: str) -> str:
+    """What to do about what the program on the way wrote to stderr; empty where nothing is known."""
+    return next((text for pattern, text in _ADVICE if re.search(pattern, said, re.IGNORECASE)), "")
 
 
 def to_read(said: str) -> str:

@@ -2,42 +2,115 @@
 
 from __future__ import annotations
 
+import os
+import re
+import shlex
+import subprocess
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from shakedown.errors import EvidenceError
+from shakedown.inventory.load import load_deployment
+from shakedown.nodes.evidence import Evidence
+from shakedown.nodes.fetch import Reach
+from shakedown.nodes.transport import Local
 from shakedown.nodes.views.disks import parse_df
-from shakedown.nodes.views.gpu import parse_gpus, parse_processes
+from shakedown.nodes.views.gpu import GpuView, parse_gpus, parse_processes, with_more
 from shakedown.nodes.views.kernel import XID, newest, parse_facts
-from shakedown.nodes.views.limits import parse_cgroup, parse_locked, parse_shm
+from shakedown.nodes.views.limits import LimitsView, parse_cgroup, parse_locked, parse_shm
 from shakedown.nodes.views.memory import Swap, parse_swaps
 from shakedown.nodes.views.memory import parse_processes as parse_largest
+from shakedown.nodes.views.node import NodeViews
+from shakedown.outcomes import Stage
+from shakedown.simulator.deployment import FILE
 
-SHARED = "NVIDIA GB10, 580.173.02, 12.1, [N/A], [N/A], P8, 208, 11.17, 0, 0x0000000000000001, [N/A]\n"
-IDLE = "NVIDIA H200, 580.159.04, 9.0, 143771, 143156, P0, 345, 80.99, 0, 0x0000000000000001, 0\n"
-"""As driver 580.159.04 prints it."""
-OWN = "NVIDIA H200, 580.95.05, 9.0, 143771, 143160, P0, 1980, 402.50, 97, 0x00000000000000C8, 0\n"
+SHARED = "NVIDIA GB10, 580.173.02, 12.1, [N/A], [N/A], P8, 208, 11.17, 0, 0\n"
+IDLE = "NVIDIA H200, 580.159.04, 9.0, 143771, 143156, P0, 345, 80.45, 0, 0\n"
+IDLE_MORE = "reasons 0, 0x0000000000000001\nerrors 0, 0\n"
+"""As driver 580.159.04 prints both."""
+OWN = "NVIDIA H200, 580.95.05, 9.0, 143771, 143160, P0, 1980, 402.50, 97, 1\n"
+OWN_MORE = "reasons 0, 0x0000000000000000\nreasons 1, 0x00000000000000C8\nerrors 1, 3\n"
 
 
 def test_a_gpu_that_shares_memory_has_none_of_its_own() -> None:
-    (gpu,) = parse_gpus(SHARED)
+    (gpu,) = with_more(parse_gpus(SHARED), "reasons 0, 0x0000000000000001\nerrors 0, [N/A]\n")
     assert (gpu.memory_total, gpu.memory_free, gpu.uncorrected_ecc) == (None, None, None)
     assert (gpu.capability, gpu.pstate, gpu.sm_clock_mhz, gpu.slowdowns) == ("12.1", "P8", 208, ())
 
 
 def test_a_gpu_tells_why_it_is_slow() -> None:
-    one, other = parse_gpus(OWN + OWN)
-    assert one == other
+    other, one = with_more(parse_gpus(IDLE + OWN), OWN_MORE)
     assert one.memory_total == 143771 * 1024**2
     assert one.slowdowns == ("hardware slowdown", "hardware thermal slowdown", "power brake")
+    assert (one.uncorrected_ecc, other.uncorrected_ecc) == (3, None)
+    assert other.slowdowns == ()
+    assert one.is_busy
     assert "97 % busy" in str(one)
 
 
 def test_an_idle_gpu_is_not_slowed_down() -> None:
-    (gpu,) = parse_gpus(IDLE)
+    (gpu,) = with_more(parse_gpus(IDLE), IDLE_MORE)
+    assert not gpu.is_busy
     assert (gpu.driver, gpu.capability, gpu.slowdowns, gpu.uncorrected_ecc) == ("580.159.04", "9.0", (), 0)
     assert gpu.memory_free == 143156 * 1024**2
+
+
+def test_what_a_driver_does_not_tell_is_not_known() -> None:
+    (gpu,) = with_more(parse_gpus(IDLE), "")
+    assert (gpu.slowdowns, gpu.uncorrected_ecc) == (None, None)
+
+
+NVIDIA_SMI = """#!/bin/sh
+case $1 in
+    --query-gpu=name,*) echo '{idle}' ;;
+    --query-gpu=index,{name}) echo '0, 0x0000000000000040' ;;
+    --query-gpu=index,ecc.*) echo '0, 0' ;;
+    *) printf 'Field "%s" is not a valid field to query.\\n\\n' "${{1##*,}}"; exit 2 ;;
+esac
+"""
+"""As driver 580.159.04 answers, and refuses."""
+
+
+def machine_with(program: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> GpuView:
+    """The view of a machine with such an nvidia-smi."""
+    (tmp_path / "nvidia-smi").write_text(program)
+    (tmp_path / "nvidia-smi").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    deployment = load_deployment(FILE)
+    evidence = Evidence("here", Stage.HOSTS, {"node-a": Reach("node-a", Local())})
+    return NodeViews(deployment, deployment.head, evidence).gpu
+
+
+@pytest.mark.parametrize("name", ["clocks_event_reasons.active", "clocks_throttle_reasons.active"])
+def test_reasons_are_read_under_the_name_that_the_driver_has(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (gpu,) = machine_with(NVIDIA_SMI.format(name=name, idle=IDLE.strip()), tmp_path, monkeypatch).gpus
+    assert (gpu.slowdowns, gpu.uncorrected_ecc) == (("hardware thermal slowdown",), 0)
+
+
+@pytest.mark.parametrize(
+    ("said", "exit_code", "broken"),
+    [
+        ("Failed to initialize NVML: Driver/library version mismatch", 18, True),
+        ("NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver.", 9, True),
+        ("No devices were found", 6, True),
+        ("Unable to determine the device handle for GPU0000:01:00.0: GPU is lost.", 15, True),
+        ('Field "pstate" is not a valid field to query.', 2, False),
+        ("Killed", 137, False),
+    ],
+)
+def test_a_question_that_is_refused_is_no_broken_driver(
+    said: str, exit_code: int, broken: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gpu = machine_with(f"#!/bin/sh\necho {shlex.quote(said)}\nexit {exit_code}\n", tmp_path, monkeypatch)
+    assert gpu.installed
+    assert (gpu.complaint is not None) is broken
+    with pytest.raises(EvidenceError, match=re.escape(said)):
+        _ = gpu.gpus
 
 
 def test_other_fields_than_asked_for_are_refused() -> None:
@@ -117,10 +190,38 @@ def test_shared_memory_of_a_container() -> None:
 
 
 def test_locked_memory_of_a_new_process_and_of_raylets() -> None:
-    locked = parse_locked("new unlimited\nraylet 65536\n")
+    locked = parse_locked(f"new unlimited {NO_LOCKING} 4294967295\nraylet 65536 {NO_LOCKING} 4294967295\n")
     assert (locked.new, locked.raylets) == (None, (65536,))
     with pytest.raises(EvidenceError):
         parse_locked("")
+
+
+NO_LOCKING = "00000000a80425fb"
+"""The capabilities that docker gives by itself."""
+
+
+@pytest.mark.parametrize(
+    ("capabilities", "users", "limit"),
+    [
+        (NO_LOCKING, 2**32 - 1, 8388608),
+        ("00000000a80465fb", 2**32 - 1, None),  # --cap-add IPC_LOCK
+        ("000001ffffffffff", 2**32 - 1, None),  # --privileged
+        ("000001ffffffffff", 65536, 8388608),  # root of a user namespace of its own
+    ],
+)
+def test_a_capability_lifts_the_limit_of_locked_memory(capabilities: str, users: int, limit: int | None) -> None:
+    assert parse_locked(f"new 8388608 {capabilities} {users}\n").new == limit
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="capabilities are taken away by root only")
+@pytest.mark.parametrize(
+    ("prefix", "limit"), [((), None), (("setpriv", "--bounding-set=-ipc_lock", "--inh-caps=-ipc_lock"), 65536)]
+)
+def test_the_capability_of_a_process_is_read(prefix: tuple[str, ...], limit: int | None) -> None:
+    deployment = load_deployment(FILE)
+    command = next(one for one in LimitsView.commands(deployment, deployment.head) if one.key.startswith("locked"))
+    started = ["prlimit", "--memlock=65536:65536", *prefix, "sh", "-c", command.text]
+    assert parse_locked(subprocess.run(started, capture_output=True, text=True, check=True).stdout).new == limit
 
 
 @pytest.mark.parametrize(
@@ -146,8 +247,26 @@ def test_swap_of_all_devices() -> None:
 
 
 def test_the_largest_process_stands_first() -> None:
-    found = parse_largest("7 300000 ray::IDLE\n9 900000 Web Content\nnonsense\n")
+    found = parse_largest("7 300000 ray::IDLE\t\n9 900000 Web Content\tfirefox -contentproc\nnonsense\n")
     assert [(one.pid, one.name) for one in found] == [(9, "Web Content"), (7, "ray::IDLE")]
+    assert str(found[0]) == "Web Content (9, 0.9 GiB: firefox -contentproc)"
+
+
+@pytest.mark.parametrize(
+    ("name", "command", "of_ray"),
+    [
+        ("raylet", "/x/site-packages/ray/core/src/ray/raylet/raylet --store_socket_name=x", True),
+        ("gcs_server", "", True),
+        ("python3", "/usr/bin/python3 /x/site-packages/ray/dashboard/dashboard.py --host=127.0.0.1", True),
+        ("python3", "/usr/bin/python3 -u /x/site-packages/ray/_private/log_monitor.py", True),
+        ("ray::RayWorkerW", "ray::RayWorkerWrapper.execute_method", False),
+        ("python", "/opt/comfy/bin/python main.py", False),
+        ("VLLM::EngineCor", "VLLM::EngineCore", False),
+    ],
+)
+def test_only_ray_itself_may_hold_memory_before_a_launch(name: str, command: str, of_ray: bool) -> None:
+    (process,) = parse_largest(f"7 9000000 {name}\t{command}\n")
+    assert process.is_ray is of_ray
 
 
 @given(st.text())

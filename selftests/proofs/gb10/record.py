@@ -20,7 +20,7 @@ from shakedown.outcomes import Stage
 
 STAGES = (Stage.HOSTS, Stage.RAY)
 
-LOCKED, LIMIT = "locked memory", r"(?m) \d+$"
+LOCKED, LIMIT = "locked memory", r"(?m)(?<=^new )\d+|(?<=^raylet )\d+"
 
 
 def main() -> None:
@@ -46,7 +46,7 @@ def unlock(evidence: Evidence) -> None:
     """
     for node in evidence.nodes:
         if any(answer.key.startswith(LOCKED) and re.search(LIMIT, answer.text) for answer in evidence.answers(node)):
-            evidence.change(node, LOCKED, lambda text: re.sub(LIMIT, " unlimited", text))
+            evidence.change(node, LOCKED, lambda text: re.sub(LIMIT, "unlimited", text))
 
 
 def unanswered(evidence: Evidence) -> list[str]:

@@ -55,7 +55,7 @@ def _printed(deployment: Deployment, node: str, command: Command, answer: Answer
     if unfinished:
         raise unfinished
     if deployment.container and answer.exit_code:
-        why = container.down(answer.stderr.decode(errors="replace"), deployment.container.name, node)
+        why = container.out_of_reach(answer.stderr.decode(errors="replace"), deployment.container.name, node)
         if why:
             raise why
     try:

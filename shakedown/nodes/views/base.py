@@ -48,7 +48,7 @@ class View(ABC):
             raise unfinished
         declared = self._deployment.container
         if result.rc != 0 and declared and command.place is Place.ENGINE:
-            why = container.down(result.stderr, declared.name, self._node.name)
+            why = container.out_of_reach(result.stderr, declared.name, self._node.name)
             if why:
                 raise why
         return result

@@ -7,15 +7,19 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import PurePosixPath
 from typing import Any
 
-from shakedown.errors import EvidenceError
+from shakedown.errors import ContainerDownError, EvidenceError
 from shakedown.inventory.model import Deployment, Node
 from shakedown.nodes.answer import Command, Place
+from shakedown.nodes.container import out_of_reach
+from shakedown.nodes.image_name import parse_image_name
 from shakedown.nodes.views.base import View
 
 _FORMAT = (
     '{"image":{{json .Image}},"tag":{{json .Config.Image}},"attached":{{json .Config.AttachStdout}},'
+    '"compose":{{json (index .Config.Labels "com.docker.compose.project")}},'
     '"state":{{json .State.Status}},"host":{{json .HostConfig}},"mounts":{{json .Mounts}}}'
 )
 """No environment: it stands in the view of that name, sifted."""
@@ -34,7 +38,9 @@ class Container:
         tag: name by which that image was asked for (``Config.Image``).
         digests: registry digests of that image; empty for one that was built or loaded.
         platform: ``os/architecture`` of that image.
-        attached: it was started in the foreground of a terminal (``Config.AttachStdout``).
+        attached: it was started in the foreground of a terminal (``Config.AttachStdout``); of a container that compose
+            made that is not known, since it makes all of them so.
+        compose: project of docker compose that made it; empty for none (a label).
         state: ``running``, ``exited`` and so on (``State.Status``).
         network, ipc: modes (``HostConfig.NetworkMode``, ``IpcMode``).
         shm_bytes: size of its ``/dev/shm`` where that is its own (``ShmSize``).
@@ -47,6 +53,7 @@ class Container:
         restart: policy (``RestartPolicy.Name``).
         log_driver: ``LogConfig.Type``.
         mounts: destination -> source.
+        kept: destinations of mounts whose files outlive the container: all but those in memory.
     """
 
     image: str
@@ -54,6 +61,7 @@ class Container:
     digests: frozenset[str]
     platform: str
     attached: bool
+    compose: str
     state: str
     network: str
     ipc: str
@@ -67,6 +75,18 @@ class Container:
     restart: str
     log_driver: str
     mounts: Mapping[str, str]
+    kept: frozenset[str]
+
+    def keeps(self, file: PurePosixPath) -> bool:
+        """Whether a file that is written there inside outlives the container."""
+        places = {*map(PurePosixPath, self.kept)} | {PurePosixPath(place) for place in self.mounts}
+        nearest = next((folder for folder in file.parents if folder in places), None)
+        return nearest is not None and str(nearest) in self.kept
+
+    def is_of(self, name: str) -> bool:
+        """Whether its image has that id, that digest, or that name, in whatever way it is written."""
+        wanted = parse_image_name(name)
+        return name == self.image or wanted.digest in self.digests or wanted.means(parse_image_name(self.tag))
 
     def same_image(self, other: Container) -> bool:
         """Whether both were made from one image; stores that count ids differently still know one digest."""
@@ -88,9 +108,27 @@ class ContainerView(View):
         Raises:
             EvidenceError: none is declared, or docker does not describe it.
         """
+        command = _inspect(self._name)
+        result = self._result(command)
+        why = out_of_reach(result.stderr, self._name, self._node.name) if result.rc != 0 else None
+        if why:
+            raise why
+        return parse_container(self._json(command))
+
+    @property
+    def _name(self) -> str:
         if self._deployment.container is None:
             raise EvidenceError("the deployment file declares no [container]")
-        return parse_container(self._json(_inspect(self._deployment.container.name)))
+        return self._deployment.container.name
+
+    @property
+    def trouble(self) -> ContainerDownError | None:
+        """Why no command runs inside; None where one does."""
+        try:
+            self._result(_GPUS)
+        except ContainerDownError as error:
+            return error
+        return None
 
     @cached_property
     def gpus(self) -> tuple[str, ...]:
@@ -131,6 +169,7 @@ def parse_container(answer: Mapping[str, Any]) -> Container:
             digests=frozenset(digest.rpartition("@")[2] for digest in image.get("digests") or ()),
             platform=str(image.get("platform", "unknown")),
             attached=bool(made["attached"]),
+            compose=str(made.get("compose") or ""),
             state=str(made["state"]),
             network=str(host["NetworkMode"]),
             ipc=str(host["IpcMode"]),
@@ -144,6 +183,7 @@ def parse_container(answer: Mapping[str, Any]) -> Container:
             restart=str((host.get("RestartPolicy") or {}).get("Name") or "no"),
             log_driver=str((host.get("LogConfig") or {}).get("Type") or "unknown"),
             mounts={mount["Destination"]: mount.get("Source", "") for mount in made["mounts"] or ()},
+            kept=frozenset(mount["Destination"] for mount in made["mounts"] or () if mount.get("Type") != "tmpfs"),
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise EvidenceError(f"docker describes the container otherwise than expected: {error!r}") from error

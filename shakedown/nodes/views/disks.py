@@ -1,4 +1,4 @@
-"""The file systems under the model and under Ray's temporary files, where both run."""
+"""The file systems under the model, under Ray's temporary files, and under all that a launch writes."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from functools import cached_property
 
 from shakedown.errors import EvidenceError
 from shakedown.inventory.model import Deployment, Node
+from shakedown.nodes import login
 from shakedown.nodes.answer import Command, Place
 from shakedown.nodes.views.base import View
 from shakedown.units import gib
@@ -49,17 +50,66 @@ class FileSystem:
         return f"{self.mount} ({self.type}), {self.used_percent:.1f} % used, {gib(self.available)} free"
 
 
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A folder into which a launch writes.
+
+    Attributes:
+        what: that is written there, in words.
+        folder: where; what is not there yet will be made.
+        disk: the file system that it is, or will be, on.
+    """
+
+    what: str
+    folder: str
+    disk: FileSystem
+
+    def __str__(self) -> str:
+        return f"{self.what} ({self.folder}) on {self.disk}"
+
+
+_ROOM = """\
+room() { # of the folder $2, for what is called $1: of the nearest one above it that there is
+    case $2 in /*) ;; *) return ;; esac
+    there=$2
+    while [ ! -e "${there:-/}" ]; do there=${there%/*}; done
+    printf 'path %s\t%s\n' "$1" "$2"
+    df -PT -B1 "${there:-/}" 2>/dev/null | tail -n +2
+}
+"""
+
+# Sources: vllm/envs.py (VLLM_CACHE_ROOT); triton/knobs.py (TRITON_CACHE_DIR); huggingface_hub/constants.py.
+_CACHES = """\
+cache=${XDG_CACHE_HOME:-$HOME/.cache}
+room 'compiled graphs' "${VLLM_CACHE_ROOT:-$cache/vllm}"
+room 'compiled kernels' "${TRITON_CACHE_DIR:-${TRITON_HOME:-$HOME}/.triton/cache}"
+hub=${HF_HUB_CACHE:-${HF_HOME:-$cache/huggingface}/hub}
+[ ! -d "$hub" ] || room 'files of the hub' "$hub"
+"""
+
+_DOCKER = """\
+folder=$(docker info -f '{{.DockerRootDir}}' 2>/dev/null) && [ "$folder" ] && room 'images and logs of docker' "$folder"
+"""
+
+
 class DisksView(View):
-    """File systems as they are seen where Ray and the engine run."""
+    """File systems as they are seen where Ray and the engine run; docker's own, and those of a log of the host."""
 
     @classmethod
-    def commands(cls, deployment: Deployment, node: Node) -> tuple[Command, ...]:  # noqa: ARG003 - same for all
+    def commands(cls, deployment: Deployment, node: Node) -> tuple[Command, ...]:
         """``df`` of each path by itself, so that a path that is missing does not hide the others."""
-        return (_df(deployment),)
+        return (_df(deployment), *_written(deployment, node))
 
     def under(self, path: str) -> FileSystem | None:
-        """The file system that holds a path of :meth:`commands`; None if the path is not there."""
+        """The file system that holds the model's path or `TEMPORARY`; None if the path is not there."""
         return self._found.get(path)
+
+    @cached_property
+    def written(self) -> tuple[Written, ...]:
+        """Where a launch writes, as far as the deployment file and the environment of the login tell."""
+        texts = [self._text(command) for command in _written(self._deployment, self._node)]
+        found = [(path.partition("\t"), disk) for text in texts for path, disk in parse_df(text).items()]
+        return tuple(Written(what, folder, disk) for (what, _, folder), disk in found)
 
     @cached_property
     def _found(self) -> dict[str, FileSystem]:
@@ -75,6 +125,19 @@ for path in {paths}; do
 done
 true"""
     return Command(text, Place.ENGINE, key=f"df: {paths}")
+
+
+def _written(deployment: Deployment, node: Node) -> tuple[Command, ...]:
+    """One command a place."""
+    log = deployment.serve.log if node.role == "head" else None
+    room = f"room 'the log of the server' {shlex.quote(str(log.parent))}\n" if log else ""
+    inside = deployment.container is None or deployment.serve.log_in == "container"
+    caches = login.with_environment(_ROOM + _CACHES + (room if inside else "") + "true", deployment, node)
+    commands = [Command(caches, Place.ENGINE, key="df: folders that a launch writes, where it runs")]
+    if deployment.container:
+        text = _ROOM + _DOCKER + ("" if inside else room) + "true"
+        commands.append(Command(text, key="df: folders that a launch writes, on the machine"))
+    return tuple(commands)
 
 
 def parse_df(text: str) -> dict[str, FileSystem]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from shakedown.errors import EvidenceError
@@ -25,11 +25,38 @@ _FIELDS = (
     "clocks.sm",
     "power.draw",
     "utilization.gpu",
-    "clocks_throttle_reasons.active",
-    "ecc.errors.uncorrected.volatile.total",
+    "index",
 )
+"""Fields that every driver in use has: one that a driver does not know would cost the answer about all others."""
+
 _GPUS = Command(f"nvidia-smi --query-gpu={','.join(_FIELDS)} --format=csv,noheader,nounits")
 _TENANTS = Command("nvidia-smi --query-compute-apps=pid,process_name,used_memory --format=csv,noheader,nounits")
+
+_MORE = Command(
+    """
+ask() { # the field $1, told as $2
+    said=$(nvidia-smi "--query-gpu=index,$1" --format=csv,noheader,nounits 2>/dev/null) || return
+    printf '%s\n' "$said" | sed "s/^/$2 /"
+}
+ask clocks_event_reasons.active reasons || ask clocks_throttle_reasons.active reasons
+ask ecc.errors.uncorrected.volatile.total errors
+true
+""",
+    limit_s=20,
+    key="nvidia-smi: reasons for low clocks, errors of memory",
+)
+"""Fields that not every driver has under one name: the first was renamed in 2023. Each is asked for by itself."""
+
+NVML_COMPLAINTS = re.compile(
+    r"Failed to initialize NVML|Driver/library version mismatch|couldn't communicate with the NVIDIA driver|"
+    r"driver (?:is )?not loaded|No devices were found|Unable to determine the device handle|"
+    r"fallen off the bus|GPU is lost|infoROM is corrupted",
+    re.IGNORECASE,
+)
+"""What nvidia-smi says of a driver or a GPU that does not work; a question that it does not understand is none.
+
+Source: NVML, nvmlErrorString; nvidia-smi, section RETURN VALUE of its manual.
+"""
 
 SLOWDOWNS = {
     0x08: "hardware slowdown",
@@ -42,6 +69,8 @@ SLOWDOWNS = {
 An idle GPU, a limit that was asked for, and the cap of power that the GPU itself keeps (0x04) are none of these.
 Source: NVML, nvmlClocksEventReasons.
 """
+
+_MORE_LINE = re.compile(r"^(reasons|errors) (\d+), (\S+)\s*$", re.MULTILINE)
 
 BUSY_PERCENT = 50
 """Utilisation from which on a GPU should have left its idle clocks."""
@@ -60,6 +89,7 @@ class Gpu:
         sm_clock_mhz: now.
         power_w: drawn now.
         busy_percent: share of the last second in which a kernel ran.
+        index: as nvidia-smi counts them.
         slowdowns: why its clocks are held down, as far as that is heat or power.
         uncorrected_ecc: errors since the driver was loaded.
     """
@@ -73,13 +103,19 @@ class Gpu:
     sm_clock_mhz: float | None
     power_w: float | None
     busy_percent: float | None
-    slowdowns: tuple[str, ...]
-    uncorrected_ecc: int | None
+    index: int
+    slowdowns: tuple[str, ...] | None = None
+    uncorrected_ecc: int | None = None
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether it computes, so that its clocks say something."""
+        return (self.busy_percent or 0) >= BUSY_PERCENT
 
     def __str__(self) -> str:
         shown = (("", self.pstate), (" MHz", self.sm_clock_mhz), (" W", self.power_w), (" % busy", self.busy_percent))
         values = [f"{value:g}{unit}" if isinstance(value, float) else str(value) for unit, value in shown if value]
-        return ", ".join([self.name, *values, *self.slowdowns])
+        return ", ".join([self.name, *values, *(self.slowdowns or ())])
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +142,8 @@ class GpuView(View):
 
     @classmethod
     def commands(cls, deployment: Deployment, node: Node) -> tuple[Command, ...]:  # noqa: ARG003 - same for all
-        """One line a GPU, and one a process."""
-        return (_GPUS, _TENANTS)
+        """One line a GPU, one a process, and what not every driver tells."""
+        return (_GPUS, _TENANTS, _MORE)
 
     @property
     def installed(self) -> bool:
@@ -116,6 +152,12 @@ class GpuView(View):
 
     @property
     def complaint(self) -> str | None:
+        """What nvidia-smi says of a driver or a GPU that does not work; None if it says nothing of the kind."""
+        said = self._refusal
+        return said if said and NVML_COMPLAINTS.search(said) else None
+
+    @property
+    def _refusal(self) -> str | None:
         """Why nvidia-smi does not answer, in its own words; None if it does. It complains on standard output."""
         result = self._result(_GPUS)
         if result.rc == 0:
@@ -132,9 +174,9 @@ class GpuView(View):
         """
         if not self.installed:
             return ()
-        if self.complaint:
-            raise EvidenceError(f"nvidia-smi on {self._node.name}: {self.complaint}")
-        return parse_gpus(self._text(_GPUS))
+        if self._refusal:
+            raise EvidenceError(f"nvidia-smi on {self._node.name}: {self._refusal}")
+        return with_more(parse_gpus(self._text(_GPUS)), self._text(_MORE))
 
     @cached_property
     def processes(self) -> tuple[GpuProcess, ...]:
@@ -157,7 +199,9 @@ def parse_gpus(text: str) -> tuple[Gpu, ...]:
         values = [value.strip() for value in line.split(",")]
         if len(values) != len(_FIELDS):
             raise EvidenceError(f"nvidia-smi answered with other fields than asked for: {line!r}")
-        name, driver, capability, total, free, pstate, clock, power, busy, reasons, ecc = values
+        name, driver, capability, total, free, pstate, clock, power, busy, index = values
+        if not index.isdecimal():
+            raise EvidenceError(f"nvidia-smi gave a GPU no index: {line!r}")
         found.append(
             Gpu(
                 name=name,
@@ -169,11 +213,23 @@ def parse_gpus(text: str) -> tuple[Gpu, ...]:
                 sm_clock_mhz=_number(clock),
                 power_w=_number(power),
                 busy_percent=_number(busy),
-                slowdowns=_slowdowns(reasons),
-                uncorrected_ecc=int(ecc) if ecc.isdecimal() else None,
+                index=int(index),
             )
         )
     return tuple(found)
+
+
+def with_more(gpus: tuple[Gpu, ...], text: str) -> tuple[Gpu, ...]:
+    """GPUs with what lines ``reasons INDEX, BITS`` and ``errors INDEX, COUNT`` tell of them."""
+    said = {(kind, int(index)): value for kind, index, value in _MORE_LINE.findall(text)}
+    return tuple(
+        replace(
+            gpu,
+            slowdowns=slowdowns(said.get(("reasons", gpu.index), "")),
+            uncorrected_ecc=_count(said.get(("errors", gpu.index), "")),
+        )
+        for gpu in gpus
+    )
 
 
 def parse_processes(text: str) -> tuple[GpuProcess, ...]:
@@ -190,8 +246,13 @@ def _number(text: str) -> float | None:
     return float(text) if re.fullmatch(r"\d+(\.\d+)?", text) else None
 
 
-def _slowdowns(text: str) -> tuple[str, ...]:
-    if not re.fullmatch(r"0x[0-9a-fA-F]+", text):
-        return ()
-    bits = int(text, 16)
-    return tuple(word for bit, word in SLOWDOWNS.items() if bits & bit)
+def _count(text: str) -> int | None:
+    return int(text) if text.isdecimal() else None
+
+
+def slowdowns(bits: str) -> tuple[str, ...] | None:
+    """``0x0000000000000040`` -> reasons that mean heat or power, in words; None for what is no such number."""
+    if not re.fullmatch(r"0x[0-9a-fA-F]+", bits):
+        return None
+    number = int(bits, 16)
+    return tuple(word for bit, word in SLOWDOWNS.items() if number & bit)

@@ -8,18 +8,30 @@ from functools import cached_property
 
 from shakedown.errors import EvidenceError
 from shakedown.inventory.model import Deployment, Node
+from shakedown.nodes import login
 from shakedown.nodes.answer import Command, Place
 from shakedown.nodes.procfs import each_process
 from shakedown.nodes.views.base import View
 
 _SHM = Command("df -P -B1 /dev/shm", Place.ENGINE)
 
-_LOCKED = Command(
-    "sed -n 's/^Max locked memory *\\([^ ]*\\).*/new \\1/p' /proc/self/limits\n"
-    + each_process(["raylet"], """sed -n "s/^Max locked memory *\\([^ ]*\\).*/raylet \\1/p" "$process/limits\""""),
-    Place.ENGINE,
-    key="locked memory: limits",
-)
+# A line: whose, the soft limit, the effective capabilities, and how many users its user namespace knows.
+_TELL = r"""
+tell() { # of the process with the folder $2, called $1
+    limit=$(sed -n 's/^Max locked memory *\([^ ]*\).*/\1/p' "$2/limits")
+    capabilities=$(sed -n 's/^CapEff:[[:space:]]*//p' "$2/status")
+    read -r _ _ users <"$2/uid_map"
+    [ -z "$limit" ] || printf '%s %s %s %s\n' "$1" "$limit" "$capabilities" "${users:-0}"
+}
+tell new "$session"
+"""
+_LOCKED = _TELL + each_process(["raylet"], 'tell raylet "$process"') + "true\n"
+
+CAP_IPC_LOCK = 1 << 14
+"""A process that has it may lock any amount; `--privileged` and `--cap-add IPC_LOCK` give it. See capabilities(7)."""
+
+ALL_USERS = 2**32 - 1
+"""Users of the first user namespace; in any other a capability lifts no limit."""
 
 # From a process's own cgroup up to the root, in both versions of cgroups; what is not there limits nothing.
 _CGROUP = Command(
@@ -54,7 +66,7 @@ class SharedMemory:
 
 @dataclass(frozen=True, slots=True)
 class LockedMemory:
-    """The soft limit of locked memory in bytes, None for unlimited.
+    """How much memory may be locked, bytes: the soft limit; None where there is none, or a capability lifts it.
 
     Attributes:
         new: of a process that is started there now.
@@ -69,9 +81,9 @@ class LimitsView(View):
     """Limits of processes there."""
 
     @classmethod
-    def commands(cls, deployment: Deployment, node: Node) -> tuple[Command, ...]:  # noqa: ARG003 - same for all
+    def commands(cls, deployment: Deployment, node: Node) -> tuple[Command, ...]:
         """One command a limit."""
-        return (_SHM, _LOCKED, _CGROUP)
+        return (_SHM, _locked(deployment, node), _CGROUP)
 
     @cached_property
     def shared(self) -> SharedMemory:
@@ -81,7 +93,7 @@ class LimitsView(View):
     @cached_property
     def locked(self) -> LockedMemory:
         """Locked memory, which RDMA needs for each buffer that it registers."""
-        return parse_locked(self._text(_LOCKED))
+        return parse_locked(self._text(_locked(self._deployment, self._node)))
 
     @cached_property
     def cgroup(self) -> int | None:
@@ -101,18 +113,29 @@ def parse_shm(text: str) -> SharedMemory:
     return SharedMemory(int(match[1]), int(match[2]))
 
 
+def _locked(deployment: Deployment, node: Node) -> Command:
+    return Command(
+        login.with_session(_LOCKED, deployment, node), Place.ENGINE, key="locked memory: limits, capabilities"
+    )
+
+
 def parse_locked(text: str) -> LockedMemory:
-    """Lines ``new LIMIT`` and ``raylet LIMIT`` -> limits.
+    """Lines ``new|raylet LIMIT CAPABILITIES USERS`` -> how much each may lock.
 
     Raises:
         EvidenceError: no limit of a new process.
     """
-    rows = re.findall(r"^(new|raylet) (\d+|unlimited)$", text, re.MULTILINE)
-    limits = [(who, None if limit == "unlimited" else int(limit)) for who, limit in rows]
-    new = [limit for who, limit in limits if who == "new"]
+    rows = re.findall(r"^(new|raylet) (\d+|unlimited) ([0-9a-f]+) (\d+)$", text, re.MULTILINE)
+    may = [(who, _may_lock(limit, int(capabilities, 16), int(users))) for who, limit, capabilities, users in rows]
+    new = [amount for who, amount in may if who == "new"]
     if not new:
         raise EvidenceError("the limit of locked memory was not told")
-    return LockedMemory(new[0], tuple(limit for who, limit in limits if who == "raylet"))
+    return LockedMemory(new[0], tuple(amount for who, amount in may if who == "raylet"))
+
+
+def _may_lock(limit: str, capabilities: int, users: int) -> int | None:
+    lifted = capabilities & CAP_IPC_LOCK and users == ALL_USERS
+    return None if limit == "unlimited" or lifted else int(limit)
 
 
 def parse_cgroup(text: str) -> int | None:

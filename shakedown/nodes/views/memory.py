@@ -17,14 +17,20 @@ KIB = 1024
 _MEMINFO = Command("cat /proc/meminfo")
 _SWAPS = Command("cat /proc/swaps")
 _SHOWN_KIB = 256 * KIB
+_SHOWN_CHARACTERS = 200
 
 # A process that ends meanwhile leaves no lines: `cat` goes on to the next.
 _LARGEST = Command(
     f"""
-cat /proc/[0-9]*/status 2>/dev/null | awk '
+found=$(cat /proc/[0-9]*/status 2>/dev/null | awk '
     $1 == "Name:" {{ name = $2; for (i = 3; i <= NF; i++) name = name " " $i }}
     $1 == "Pid:" {{ pid = $2 }}
-    $1 == "VmRSS:" && $2 >= {_SHOWN_KIB} {{ print pid, $2, name }}'
+    $1 == "VmRSS:" && $2 >= {_SHOWN_KIB} {{ print pid, $2, name }}') || exit
+[ "$found" ] || exit 0
+printf '%s\\n' "$found" | while read -r pid kib name; do
+    command=$(tr '\\000-\\037' ' ' <"/proc/$pid/cmdline" | cut -c -{_SHOWN_CHARACTERS})
+    printf '%s %s %s\\t%s\\n' "$pid" "$kib" "$name" "$command"
+done 2>/dev/null
 """,
     key="processes with more than 256 MiB",
 )
@@ -33,7 +39,10 @@ EXPLAINED = ("AnonPages", "Shmem", "SUnreclaim", "KernelStack", "PageTables", "P
 """Of ``/proc/meminfo``: what programs and the kernel hold. What is neither this nor available belongs to a driver."""
 
 OURS = re.compile(r"raylet|gcs_server|ray::|ray-|dashboard|VLLM|vllm|EngineCore|APIServer|python|pt_main_thread")
-"""Names that processes of Ray and of the engine have."""
+"""Names that processes of Ray and of the engine have, and others too: half the programs on such machines are Python."""
+
+RAY_ITSELF = re.compile(r"^(?:raylet|gcs_server)\b|/ray/(?:dashboard|_private|autoscaler|core)/")
+"""Name or command line of what Ray needs to run: no worker of a job, which is gone before another is launched."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,14 +53,21 @@ class Process:
         pid: on the node.
         name: as the kernel has it, at most 15 characters.
         resident: bytes, shared pages included; on unified memory the GPU's allocations are not among them.
+        command: its command line, cut after 200 characters; empty where it has none.
     """
 
     pid: int
     name: str
     resident: int
+    command: str = ""
+
+    @property
+    def is_ray(self) -> bool:
+        """Whether Ray itself is it."""
+        return bool(RAY_ITSELF.search(self.name) or RAY_ITSELF.search(self.command))
 
     def __str__(self) -> str:
-        return f"{self.name} ({self.pid}, {gib(self.resident)})"
+        return f"{self.name} ({self.pid}, {gib(self.resident)}" + (f": {self.command})" if self.command else ")")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +127,8 @@ class MemoryView(View):
         return parse_processes(self._text(_LARGEST))
 
     def strangers(self, least: float) -> tuple[Process, ...]:
-        """Processes of at least that many bytes that are none of Ray's or the engine's."""
-        return tuple(one for one in self.largest if one.resident >= least and not OURS.search(one.name))
+        """Processes of at least that many bytes that are none of Ray's own, whatever they are called."""
+        return tuple(one for one in self.largest if one.resident >= least and not one.is_ray)
 
     def _field(self, name: str) -> int:
         if name not in self.info:
@@ -133,7 +149,7 @@ def parse_swaps(text: str) -> Swap:
 
 
 def parse_processes(text: str) -> tuple[Process, ...]:
-    """Lines ``PID KIB NAME`` -> processes, the largest first; a line of another shape is none."""
-    rows = (re.fullmatch(r"(\d+) (\d+) (.+)", line) for line in text.splitlines())
-    found = [Process(int(row[1]), row[3], int(row[2]) * KIB) for row in rows if row]
+    """Lines ``PID KIB NAME TAB COMMAND`` -> processes, the largest first; a line of another shape is none."""
+    rows = (re.fullmatch(r"(\d+) (\d+) ([^\t]+)\t?(.*)", line) for line in text.splitlines())
+    found = [Process(int(row[1]), row[3], int(row[2]) * KIB, row[4].strip()) for row in rows if row]
     return tuple(sorted(found, key=lambda process: -process.resident))
