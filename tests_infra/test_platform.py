@@ -84,7 +84,7 @@ def test_gpu_is_not_held_down(view: NodeViews, deployment: Deployment, claim: Cl
     busy = [gpu for gpu in view.gpu.gpus if gpu.is_busy]
     slow = [gpu for gpu in view.gpu.gpus if gpu.slowdowns or (gpu in busy and (gpu.sm_clock_mhz or least) < least)]
     if not busy and not slow:
-        pytest.skip("no GPU here computes, and low clocks show under load only: --tier 2 brings it about")
+        pytest.skip("no GPU here computes, and low clocks show under load only: --tier 2 loads it before a launch")
     claim(
         not slow,
         found="; ".join(map(str, slow)),

@@ -71,6 +71,19 @@ def test_a_tier_brings_those_below_it(run: Run) -> None:
     result.stdout.fnmatch_lines(["*acts on the nodes: asked for by --tier 2*"])
 
 
+def test_what_explains_others_stands_first(run: Run) -> None:
+    result = run(
+        """
+        pytestmark = pytest.mark.infra
+        @pytest.mark.check("NET-01", stages=("ray",))
+        def test_nic(claim): claim(True, found="", expected="")
+        @pytest.mark.check("ENV-10", stages=("ray",))
+        def test_container(claim): claim(True, found="", expected="")
+        """
+    )
+    result.stdout.fnmatch_lines(["*test_container PASSED*", "*test_nic PASSED*"])
+
+
 def test_a_check_that_claims_nothing_fails(run: Run) -> None:
     result = run(
         """

@@ -23,6 +23,9 @@ MANAGEMENT = {"node-a": "198.51.100.12", "node-b": "198.51.100.13"}
 """Of a block reserved for documentation; it exists in the two namespaces only."""
 
 PORT = 2222
+LOCKED = 64 << 10
+"""Bytes that a login may lock; root may lock any amount all the same."""
+
 TRUSTED, GUEST = "trusted", "guest"
 """Two users beside root: sudo takes the one's word, and asks the other for a password."""
 
@@ -39,7 +42,9 @@ UsePAM no
 StrictModes no
 PasswordAuthentication yes
 LogLevel VERBOSE
+SetEnv VLLM_NO_USAGE_STATS=1 VLLM_CONFIG_ROOT={folder}/config VLLM_CACHE_ROOT={folder}/cache
 """
+"""Every login gets these variables, which sudo takes away."""
 
 _CLIENT = """
 Host *
@@ -68,7 +73,7 @@ mount --bind {folder}/sudoers /etc/sudoers
 hostname {name}
 ip link set lo up
 echo up
-{sshd} -f {folder}/sshd_config -E {folder}/{name}.log
+prlimit --memlock={locked}:{locked} {sshd} -f {folder}/sshd_config -E {folder}/{name}.log
 exec {stays}
 """
 
@@ -113,7 +118,7 @@ def rack(folder: Path, stays: str = "sleep infinity") -> Iterator[tuple[Machine,
     with contextlib.ExitStack() as stack:
         machines = []
         for name in NAMES:
-            script = _MACHINE.format(folder=folder, name=name, sshd=sshd, stays=stays.format(name=name))
+            script = _MACHINE.format(folder=folder, name=name, sshd=sshd, locked=LOCKED, stays=stays.format(name=name))
             target = stack.enter_context(namespaces(script))
             machines.append(Machine(name, target, folder / "ssh_config", folder / f"{name}.log"))
         first, second = machines

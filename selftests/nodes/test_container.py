@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import shutil
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from selftests.inventory.files import changed
+from selftests.proofs.faults import fault
+from selftests.proofs.observe import observe
 from shakedown.errors import EvidenceError, NodeUnreachableError
 from shakedown.inventory.load import load_deployment
 from shakedown.inventory.model import Deployment
@@ -111,12 +114,22 @@ def test_what_ran_too_long_is_ended_in_the_container(
     assert not mark.exists()
 
 
+def test_without_the_check_that_it_runs_each_says_what_it_could_not_read(tmp_path: Path) -> None:
+    alone = replace(fault("bundle-container-stopped"), options=("-k", "test_shared_memory_is_large_enough"))
+    seen = observe(alone, tmp_path)
+    assert seen.failed == {"MEM-12"}
+    assert "container vllm does not run on node-b" in seen.text
+    assert "`docker start vllm` there" in seen.text
+
+
 @pytest.mark.parametrize(
     ("complaint", "is_down"),
     [
         (NOT_RUNNING, True),
         ("Error response from daemon: No such container: engine", True),
         ("Error response from daemon: Container 4c01 is restarting, wait until the container is running", True),
+        ("Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?", True),
+        ("permission denied while trying to connect to the docker API at unix:///var/run/docker.sock", False),
         ("sh: 1: python3: not found", False),
         ("", False),
     ],

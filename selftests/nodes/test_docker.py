@@ -6,14 +6,14 @@ import contextlib
 import os
 import threading
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import pytest
 
 from selftests.inventory.files import changed
 from selftests.nodes.engines_in_docker import CONTAINER, daemon, docker, rack_with_docker
 from selftests.nodes.rack import FABRIC, TRUSTED, Machine
-from shakedown.errors import EvidenceError, NodeUnreachableError
+from shakedown.errors import ContainerDownError, EvidenceError, NodeUnreachableError
 from shakedown.inventory.load import load_deployment
 from shakedown.inventory.model import Deployment
 from shakedown.launch.stage import find_stage
@@ -89,6 +89,25 @@ def test_nics_are_the_machines_and_rays_environment_the_containers(deployment: D
         assert views.environment.login["VLLM_HOST_IP"] == address
 
 
+def test_how_a_container_was_made_is_read(machines: Rack, deployment: Deployment) -> None:
+    for name in FABRIC:
+        container = views_of(deployment, name).container
+        assert container.trouble is None
+        made = container.made
+        assert (made.state, made.network, made.attached, made.compose) == ("running", "host", False, "")
+        assert made.is_of(f"docker.io/library/{CONTAINER}:latest")
+        assert made.keeps(PurePosixPath("/usr/share/serve.log"))
+        assert not made.keeps(PurePosixPath("/var/log/serve.log"))
+        assert "images and logs of docker" in {one.what for one in views_of(deployment, name).disks.written}
+
+
+def test_docker_gives_a_process_its_capabilities(machines: Rack, deployment: Deployment) -> None:
+    """By itself none that lifts the limit of locked memory; then the limit counts."""
+    said = docker(machines[0], "exec", CONTAINER, "sh", "-c", "ulimit -l").strip()
+    limit = None if said == "unlimited" else int(said) * 1024
+    assert views_of(deployment, "node-a").limits.locked.new == limit
+
+
 def test_both_places_of_both_nodes_take_one_round_trip(deployment: Deployment) -> None:
     evidence = Evidence.of(deployment, Stage.RAY)
     inside = Command("test -e /raylet && echo inside", Place.ENGINE)
@@ -145,8 +164,12 @@ def test_a_container_of_another_name_is_told(machines: Rack, deployment: Deploym
     with after(machines[0], "stop", "start"):
         docker(machines[0], "rename", CONTAINER, "other")
         try:
-            with pytest.raises(EvidenceError, match=r"No such container.*`docker ps -a` there"):
-                _ = views_of(deployment, "node-a").ray.raylets
+            views = views_of(deployment, "node-a")
+            with pytest.raises(ContainerDownError, match=r"No such container.*`docker ps -a` there"):
+                _ = views.ray.raylets
+            with pytest.raises(ContainerDownError, match=r"(?i)No such container.*`docker ps -a` there"):
+                _ = views.container.made
+            assert views.container.trouble is not None
         finally:
             docker(machines[0], "rename", "other", CONTAINER)
 

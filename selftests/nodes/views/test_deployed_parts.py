@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import PurePosixPath
 from typing import Any
 
 import pytest
@@ -39,6 +40,51 @@ def test_one_image_has_one_id_or_one_digest() -> None:
     assert not parse_container(one).same_image(parse_container(other))
     one["image"], other["image"] = ({"digests": [f"{name}@sha256:c"]} for name in ("x", "mirror/x"))
     assert parse_container(one).same_image(parse_container(other))
+
+
+@pytest.mark.parametrize(
+    ("declared", "asked_for", "same"),
+    [
+        ("vllm/vllm-openai", "docker.io/vllm/vllm-openai:latest", True),
+        ("docker.io/vllm/vllm-openai:latest", "vllm/vllm-openai", True),
+        ("index.docker.io/vllm/vllm-openai:v1", "vllm/vllm-openai:v1", True),
+        ("ubuntu", "docker.io/library/ubuntu:latest", True),
+        ("vllm/vllm-openai", "vllm/vllm-openai:v1", True),  # no tag is declared
+        ("vllm/vllm-openai:v1", "vllm/vllm-openai:v2", False),
+        ("vllm/vllm-openai:v1", "vllm/vllm-openai", False),
+        ("vllm/vllm-openai", "nvcr.io/vllm/vllm-openai", False),
+        ("localhost/engine", "engine", False),
+        ("registry:5000/engine", "registry:5000/engine:latest", True),
+        ("vllm/vllm-openai:v1", "vllm/vllm-openai@sha256:c", False),
+        ("vllm/vllm-openai@sha256:d", "vllm/vllm-openai:v1", True),  # the image has that digest
+        ("vllm/vllm-openai@sha256:e", "vllm/vllm-openai:v1", False),
+        ("sha256:a", "vllm/vllm-openai:v1", True),
+    ],
+)
+def test_an_image_has_many_names(declared: str, asked_for: str, *, same: bool) -> None:
+    said = described()
+    said["container"]["tag"] = asked_for
+    said["image"] = {"digests": ["vllm/vllm-openai@sha256:d"]}
+    assert parse_container(said).is_of(declared) is same
+
+
+@pytest.mark.parametrize(
+    ("file", "kept"),
+    [
+        ("/logs/serve.log", True),
+        ("/logs/a/b/serve.log", True),
+        ("/logs/fast/serve.log", False),
+        ("/logsx/serve.log", False),
+        ("/serve.log", False),
+    ],
+)
+def test_a_log_is_kept_below_a_mount_that_is_not_in_memory(file: str, *, kept: bool) -> None:
+    said = described()
+    said["container"]["mounts"] = [
+        {"Type": "bind", "Source": "/srv", "Destination": "/logs"},
+        {"Type": "tmpfs", "Source": "", "Destination": "/logs/fast"},
+    ]
+    assert parse_container(said).keeps(PurePosixPath(file)) is kept
 
 
 def test_another_description_is_no_evidence() -> None:

@@ -6,5 +6,5 @@ leaves a file, and none is sent unless its tier was asked for.
 
 Tier 1 takes seconds and next to no memory, and is for the time before a launch: :mod:`ports`, :mod:`collective`,
 :mod:`rails`, :mod:`ray_tasks`. Tier 2 measures, and loads what it measures: :mod:`bandwidth` and :mod:`verbs` on every
-one of the :mod:`lanes`, with :mod:`counters` after it; :mod:`collective` with large sums; :mod:`shards`.
+one of the :mod:`lanes`, with :mod:`counters` after it; :mod:`collective` with large sums; :mod:`shards`; :mod:`gpus`.
 """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Any
@@ -83,7 +83,7 @@ def load(node: Node, deployment: Deployment, evidence: Evidence) -> Run:
     return Run(gpus, tuple(map(float, said["tflops"])))
 
 
-def parse_samples(node: str, samples: list[Mapping[str, Any]]) -> tuple[Loaded, ...]:
+def parse_samples(node: str, samples: Sequence[Mapping[str, Any]]) -> tuple[Loaded, ...]:
     """``{"at": SECONDS, "gpus": [LINE, ...]}`` -> GPUs that were busy all the time from `SETTLED_S` on."""
     settled: dict[int, list[re.Match[str]]] = {}
     for sample in samples:
