@@ -11,7 +11,8 @@ from fixtures.claim import Claim
 from shakedown.engines.vllm.environment import GLOO_NICS, gloo_nics
 from shakedown.engines.vllm.handover import HOST_IP
 from shakedown.inventory.model import Deployment, Node
-from shakedown.nodes.ranks import Rank
+from shakedown.nodes.ranks import Rank, driver_of, rules_of
+from shakedown.nodes.start import start_of
 from shakedown.nodes.views.network import Interface
 from shakedown.nodes.views.node import NodeViews
 
@@ -53,6 +54,25 @@ def test_engine_will_take_the_fabric_address(view: NodeViews, node: Node, claim:
         taken == str(node.fabric_address),
         found=f"{HOST_IP} is {value or 'not set'} in the raylet's environment, so workers of vLLM take {taken}",
         expected=f"{HOST_IP}={node.fabric_address}",
+    )
+
+
+@pytest.mark.check("RAY-02", stages=CLUSTER, needs=("RAY-03",))
+def test_server_will_take_the_fabric_address(head: NodeViews, deployment: Deployment, claim: Claim) -> None:
+    """Where the server's own address places the ranks, as by default before 0.21, it is that of the head's fabric."""
+    start = start_of(head, deployment)
+    if start is None or start.open_ended:
+        pytest.skip("what variables the server will have is not known: a script, or a file of variables, sets them")
+    driver = driver_of(head, deployment)
+    if rules_of(head, deployment, driver).everything:
+        pytest.skip("the executor of this release does not ask for the server's own address")
+    value = driver.environment.get(HOST_IP)
+    taken = value or _by_itself(head)
+    claim(
+        taken == str(head.node.fabric_address),
+        found=f"{HOST_IP} is {value or 'not set'} for {driver.known_from}, so the server takes {taken}",
+        expected=f"{HOST_IP}={head.node.fabric_address} for the server, too",
+        node=head.node.name,
     )
 
 

@@ -10,6 +10,7 @@ from fixtures.claim import Claim
 from shakedown.inventory.model import Deployment, Node
 from shakedown.nodes.ranks import driver_of
 from shakedown.nodes.views.node import NodeViews
+from shakedown.nodes.views.processes import ANY
 from shakedown.nodes.views.ray_cluster import RayNode, gcs_address
 from shakedown.nodes.views.ray_settings import impatient
 
@@ -21,9 +22,14 @@ _PACKAGE = "`{}` where Ray runs; another interpreter is named by `python` under 
 
 @pytest.mark.check("RAY-05", stages=("hosts",))
 def test_no_earlier_ray_is_there(view: NodeViews, deployment: Deployment, claim: Claim) -> None:
-    """Before a launch no Ray process runs on any node, and nothing listens on Ray's port."""
-    left = (*view.processes.ray, *(str(listener) for listener in view.processes.listeners(deployment.ray.port)))
-    claim(not left, found="; ".join(left), expected=f"no raylet, no gcs_server, nothing on port {deployment.ray.port}")
+    """Before a launch no Ray process runs on any node, and nothing listens on Ray's port of the head."""
+    listeners = view.processes.listeners(deployment.ray.port) if view.node.role == "head" else ()
+    left = (*view.processes.ray, *map(str, listeners))
+    claim(
+        not left,
+        found="; ".join(left),
+        expected=f"no raylet, no gcs_server, nothing on port {deployment.ray.port} of the head",
+    )
 
 
 @pytest.mark.check("RAY-08", stages=CLUSTER, needs=("NET-06",))
@@ -67,18 +73,18 @@ def test_cluster_knows_the_node_by_its_fabric_address(
 @pytest.mark.check("RAY-04", stages=CLUSTER, needs=("RAY-03",))
 def test_driver_will_find_this_cluster(head: NodeViews, deployment: Deployment, claim: Claim) -> None:
     """A driver on the head attaches to this cluster: by RAY_ADDRESS, or else by what `ray start` left for it."""
-    this = head.ray.raylet.argument("gcs-address")
     told = driver_of(head, deployment).environment.get("RAY_ADDRESS", "")
     taken = head.ray.current_cluster if told in ("", "auto") else told
+    this = head.ray.raylet.argument("gcs-address")
     claim(
-        taken == this,
+        taken == this or _leads_here(taken or "", head, deployment),
         found=f"RAY_ADDRESS={told or 'not set'}, ray_current_cluster says {head.ray.current_cluster or 'nothing'}",
         expected=f"{this}; without either, the driver starts a Ray of its own",
         node=head.node.name,
     )
 
 
-@pytest.mark.check("RAY-07", stages=CLUSTER)
+@pytest.mark.check("RAY-07", stages=CLUSTER, needs=("RAY-08",))
 def test_cluster_holds_nobody_else(head: NodeViews, pair: dict[str, NodeViews], claim: Claim) -> None:
     """No node is alive in the cluster that is not declared, and none twice."""
     alive = head.ray.cluster.alive
@@ -87,13 +93,13 @@ def test_cluster_holds_nobody_else(head: NodeViews, pair: dict[str, NodeViews], 
     claim(not strangers, found="; ".join(map(str, strangers)), expected=f"alive: exactly {', '.join(pair)}")
 
 
-@pytest.mark.check("RAY-07", stages=("ray",))
+@pytest.mark.check("RAY-07", stages=("ray",), needs=("RAY-08",))
 def test_cluster_begins_without_an_earlier_life(head: NodeViews, claim: Claim) -> None:
     """Before the model is launched the cluster holds no dead node."""
     _claim_nobody_died(head, claim)
 
 
-@pytest.mark.check("RAY-07", stages=("serving",), severity="warning")
+@pytest.mark.check("RAY-07", stages=("serving",), needs=("RAY-08",), severity="warning")
 def test_no_node_died_since_the_cluster_began(head: NodeViews, claim: Claim) -> None:
     """While the model is served the cluster holds no dead node; one that came back in time is still in its table."""
     _claim_nobody_died(head, claim)
@@ -200,10 +206,21 @@ def _in_a_session(ancestors: Sequence[str]) -> bool:
     return not keeping and any(name.startswith(("sshd", "login")) for name in ancestors)
 
 
+def _leads_here(address: str, head: NodeViews, deployment: Deployment) -> bool:
+    """Whether ``HOST:PORT`` is a socket of the head's GCS: it listens on all addresses, which names may stand for."""
+    host, _, port = address.rpartition(":")
+    names = {"localhost", head.node.name, *(row.hostname for row in _rows(head, head.ray.cluster.alive))}
+    heard = {listener.address for listener in head.processes.listeners(deployment.ray.port)} & ANY
+    return port == str(deployment.ray.port) and bool(heard) and host in names | _own(head)
+
+
 def _rows(view: NodeViews, rows: tuple[RayNode, ...]) -> list[RayNode]:
     """The rows whose address is one of this node's: by name it could be another machine of the same name."""
-    own = {str(address.ip) for nic in view.network.interfaces.values() for address in nic.addresses}
-    return [row for row in rows if row.address in own - {"127.0.0.1"}]
+    return [row for row in rows if row.address in _own(view) - {"127.0.0.1"}]
+
+
+def _own(view: NodeViews) -> set[str]:
+    return {str(address.ip) for nic in view.network.interfaces.values() for address in nic.addresses}
 
 
 def _row(view: NodeViews, rows: tuple[RayNode, ...]) -> RayNode | None:

@@ -8,6 +8,7 @@ from fixtures.claim import Claim
 from shakedown.engines.vllm.arguments import DATA_PARALLEL, ServeCommand
 from shakedown.engines.vllm.commanded import differences
 from shakedown.engines.vllm.environment import READY_TIMEOUT, READY_TIMEOUT_DEFAULT_S
+from shakedown.engines.vllm.model_shape import own_length
 from shakedown.inventory.model import Deployment
 from shakedown.nodes.memory_plan import kind_of
 from shakedown.nodes.ranks import driver_of
@@ -66,9 +67,11 @@ def test_ranks_are_as_many_as_accelerators(command: ServeCommand, deployment: De
 
 
 @pytest.mark.check("SRV-09", stages=ALWAYS)
-def test_command_says_what_the_deployment_file_says(start: Start, deployment: Deployment, claim: Claim) -> None:
+def test_command_says_what_the_deployment_file_says(
+    start: Start, head: NodeViews, deployment: Deployment, claim: Claim
+) -> None:
     """The server's command line gives the model, name, port, sizes and parsers that the deployment file declares."""
-    differing = differences(deployment, start.command)
+    differing = differences(deployment, start.command, own_length(head.model_files.folder.config))
     claim(
         not differing,
         found=f"{start.known_from}: {'; '.join(differing)}",

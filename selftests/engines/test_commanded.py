@@ -14,9 +14,10 @@ from shakedown.launch.commands import server_argv
 from shakedown.simulator.deployment import FILE
 
 DECLARED = load_deployment(FILE)
+NAMED = "--served-model-name shakedown-tiny"
 SAME = (
     "--port=30000 -tp 2 --kv-cache-memory-bytes 256M --enforce-eager --reasoning-parser qwen3 "
-    "--tool-call-parser hermes --enable-auto-tool-choice"
+    f"--tool-call-parser hermes --enable-auto-tool-choice {NAMED}"
 )
 
 
@@ -54,11 +55,33 @@ def test_what_is_given_otherwise_is_told(more: str, said: str) -> None:
 
 
 def test_an_option_that_is_left_out_stands_at_the_engines_default() -> None:
-    assert differences(DECLARED, command("--port=30000 -tp 2 --enable-auto-tool-choice --tool-call-parser hermes")) == [
+    given = command(f"{NAMED} --port=30000 -tp 2 --enable-auto-tool-choice --tool-call-parser hermes")
+    assert differences(DECLARED, given) == [
         "--kv-cache-memory-bytes is not given (default: not set), serve.kv_cache_memory_gib is 0.25",
         "--enforce-eager is not given (default: False), serve.enforce_eager is True",
         "--reasoning-parser is not given (default: not set), serve.reasoning_parser is qwen3",
     ]
+
+
+def test_a_name_that_is_left_out_is_that_of_the_folder() -> None:
+    said = "--served-model-name is not given (default: /run/shakedown/model), model.served_name is shakedown-tiny"
+    assert differences(DECLARED, command(SAME.replace(NAMED, ""))) == [said]
+    unknown = parse_arguments(["vllm", "serve", "$MODEL", *SAME.replace(NAMED, "").split()])
+    assert unknown is not None
+    assert differences(DECLARED, unknown) == []
+
+
+def test_each_of_several_names_serves() -> None:
+    assert differences(DECLARED, command(SAME.replace(NAMED, "--served-model-name first shakedown-tiny"))) == []
+    assert as_commanded(DECLARED, command(f"{SAME} {NAMED} more")) == DECLARED
+
+
+def test_a_length_that_is_left_out_is_the_models_own() -> None:
+    assert differences(DECLARED, command(SAME), own_length=4096) == []
+    said = "--max-model-len is not given (default: 262144), model.max_model_len is 4096"
+    assert differences(DECLARED, command(SAME), own_length=262144) == [said]
+    assert differences(DECLARED, command(f"{SAME} --max-model-len 4096"), own_length=262144) == []
+    assert as_commanded(DECLARED, command(SAME), 262144).model.max_model_len == 262144
 
 
 @pytest.mark.parametrize("utilization", [0.9, 0.92])

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from selftests.proofs.bundle_memory import HYBRID
-from shakedown.engines.vllm.model_shape import ModelShape, shape_of
+from shakedown.engines.vllm.model_shape import ModelShape, own_length, shape_of
 
 TINY = Path(__file__).parents[2] / "shakedown" / "embedded" / "model" / "config.json"
 DENSE = {"num_hidden_layers": 32, "num_attention_heads": 32, "hidden_size": 4096, "num_key_value_heads": 8}
@@ -84,3 +84,17 @@ def test_what_does_not_tell_has_no_shape(config: dict[str, Any]) -> None:
 def test_no_configuration_breaks_it(config: dict[str, Any]) -> None:
     found = shape_of(config)
     assert found is None or found.layers >= 0
+
+
+@pytest.mark.parametrize(
+    ("config", "length"),
+    [
+        ({"max_position_embeddings": 262144, "rope_scaling": None}, 262144),
+        ({"text_config": {"max_position_embeddings": 4096, "rope_parameters": {"rope_type": "default"}}}, 4096),
+        ({"max_position_embeddings": 32768, "rope_scaling": {"rope_type": "yarn", "factor": 4.0}}, None),
+        ({"text_config": 7}, None),
+        ({}, None),
+    ],
+)
+def test_the_length_of_a_model_is_told_where_nothing_scales_it(config: dict[str, Any], length: int | None) -> None:
+    assert own_length(config) == length

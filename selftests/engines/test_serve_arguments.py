@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shakedown.engines.vllm.arguments import parse_arguments, whole_number
-from shakedown.engines.vllm.shell import parse_shell
+from shakedown.engines.vllm.shell import parse_shell, reads_variables
 
 
 @pytest.mark.parametrize(
@@ -67,6 +67,8 @@ def test_numbers_with_units(text: str | None, number: int | None) -> None:
         ("vllm serve /m --port 1 2>&1 | tee log", {}),
         ("A=1 echo no; vllm serve /m \\\n  --port 1", {}),
         ("P=1\nvllm serve /m --port $P", {"P": "1"}),
+        ("# it's the head\nvllm serve /m --port 1 # don't stop it", {}),
+        ("docker exec vllm sh -c '\n# served\nexport A=1\nvllm serve /m \\\n  --port 1 # here\n'", {"A": "1"}),
         ("ssh head \"docker exec vllm bash -lc 'export A=1 && vllm serve /m --port 1'\"", {"A": "1"}),
     ],
 )
@@ -74,6 +76,28 @@ def test_shell_text_is_taken_apart(text: str, environment: dict[str, str]) -> No
     command = parse_shell(text)
     assert command is not None
     assert (command.model, command.options, command.environment) == ("/m", {"port": "1"}, environment)
+
+
+def test_a_number_sign_in_a_word_begins_no_comment() -> None:
+    command = parse_shell("vllm serve /m#1 --served-model-name 'a # b' --port 1")
+    assert command is not None
+    assert (command.model, command.options) == ("/m#1", {"served-model-name": "a # b", "port": "1"})
+
+
+@pytest.mark.parametrize(
+    ("text", "reads"),
+    [
+        ("set -a; . /etc/vllm.env; vllm serve /m", True),
+        ("source ~/.env && vllm serve /m", True),
+        ("docker exec --env-file=/etc/vllm.env vllm vllm serve /m", True),
+        ("docker exec vllm bash -lc 'vllm serve /m'", True),
+        ("cd ./models && vllm serve ./m > .log", False),
+        ("docker exec vllm bash -c 'vllm serve /m'", False),
+        ("# . /etc/vllm.env\nvllm serve /m", False),
+    ],
+)
+def test_files_of_variables_are_noticed(text: str, reads: bool) -> None:
+    assert reads_variables(text) is reads
 
 
 @pytest.mark.parametrize("text", ["./start-vllm.sh", "systemctl start vllm", "vllm serve 'open", ""])

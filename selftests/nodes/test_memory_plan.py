@@ -63,7 +63,7 @@ def test_a_script_that_starts_the_server_leaves_the_file() -> None:
 
 def test_a_process_that_holds_memory_is_named() -> None:
     (named,) = held(memory_taken)
-    assert named == "python3 (5120, 113.5 GiB)"
+    assert named == "python3 (5120, 113.5 GiB: python3 train.py --resume)"
 
 
 def test_memory_that_nobody_holds_is_told_as_such() -> None:

@@ -86,8 +86,13 @@ def hasty_health_check(evidence: Evidence) -> None:
 
 
 def address_of_an_earlier_cluster(evidence: Evidence) -> None:
-    """RAY_ADDRESS stands in the environment since the cluster was bound to the management network (vllm#6689)."""
-    set_for(evidence, HEAD, LOGIN, "RAY_ADDRESS=198.18.0.12:6379")
+    """RAY_ADDRESS stands in the environment since the other machine was the head (vllm#6689)."""
+    set_for(evidence, HEAD, LOGIN, "RAY_ADDRESS=192.168.200.13:6379")
+
+
+def server_on_management(evidence: Evidence) -> None:
+    """`docker exec vllm vllm serve` without the variable that `ray start` was given (vllm#43095)."""
+    older_engine(evidence)
 
 
 def nothing_left_for_the_driver(evidence: Evidence) -> None:
@@ -261,6 +266,7 @@ FAULTS: tuple[Fault, ...] = (
     _fault("rdma-switched-off", "ENV-07", "ray", rdma_switched_off, pair="gb10"),
     _fault("hasty-health-check", "RAY-10", "ray", hasty_health_check),
     _fault("address-of-an-earlier-cluster", "RAY-04", "ray", address_of_an_earlier_cluster),
+    _fault("server-on-management", "RAY-02", "ray", server_on_management, pair="gb10"),
     _fault("nothing-left-for-the-driver", "RAY-04", "ray", nothing_left_for_the_driver),
     _fault("ports-closed", "RAY-09", "ray", ports_closed),
     _fault("ray-missing", "RAY-12", "hosts", ray_missing),

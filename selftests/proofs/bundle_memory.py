@@ -215,6 +215,29 @@ FAULTS: tuple[Fault, ...] = (
         declared={"launch.serve": command("--gpu-memory-utilization 0.80 --kv-cache-dtype fp8 --max-num-seqs 16")},
     ),
     Fault(
+        "gb10-command-without-length",
+        "bundle",
+        "SRV-09",
+        stage="hosts",
+        inject=nothing,
+        pair="gb10",
+        declared={
+            "launch.serve": command("--gpu-memory-utilization 0.80").replace(" --max-model-len 4096", ""),
+            "model.max_model_len": 2048,
+        },
+    ),
+    Fault(
+        "gb10-command-without-name",
+        "bundle",
+        "SRV-09",
+        stage="hosts",
+        inject=nothing,
+        pair="gb10",
+        declared={
+            "launch.serve": command("--gpu-memory-utilization 0.80").replace(" --served-model-name shakedown-tiny", "")
+        },
+    ),
+    Fault(
         "gb10-sleep-mode",
         "bundle",
         "SRV-08",

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from shakedown.engines.vllm.arguments import ServeCommand
 from shakedown.engines.vllm.commanded import as_commanded
-from shakedown.engines.vllm.shell import parse_shell
+from shakedown.engines.vllm.model_shape import own_length
+from shakedown.engines.vllm.shell import parse_shell, reads_variables
 from shakedown.inventory.model import Deployment
 from shakedown.nodes.views.node import NodeViews
 from shakedown.nodes.views.server import Server
@@ -23,11 +24,13 @@ class Start:
         command: its options.
         known_from: where they were read, in words.
         server: the process; None before the launch.
+        open_ended: the text reads variables from files, so it may set others than it shows.
     """
 
     command: ServeCommand
     known_from: str
     server: Server | None = None
+    open_ended: bool = False
 
 
 def start_of(head: NodeViews, deployment: Deployment) -> Start | None:
@@ -43,10 +46,13 @@ def start_of(head: NodeViews, deployment: Deployment) -> Start | None:
         return Start(server.command, f"API server {server.pid}", server)
     text = deployment.launch.serve if deployment.launch else None
     command = parse_shell(text) if text else None
-    return Start(command, DECLARED) if command else None
+    return Start(command, DECLARED, open_ended=reads_variables(text or "")) if command else None
 
 
 def commanded(head: NodeViews, deployment: Deployment) -> tuple[Deployment, str]:
     """The deployment as it is, or will be, started; and where its settings were read, in words."""
     start = start_of(head, deployment)
-    return (as_commanded(deployment, start.command), start.known_from) if start else (deployment, FILE)
+    if start is None:
+        return deployment, FILE
+    length = own_length(head.model_files.folder.config)
+    return as_commanded(deployment, start.command, length), start.known_from

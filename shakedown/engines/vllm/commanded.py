@@ -2,6 +2,7 @@
 
 An option that is left out stands at the engine's own default, whatever the file declares. What a file given by
 ``--config`` or a variable of a shell may hold is not known, and counts as declared.
+Left out, the model's name is that by which the command names the model, and its length what the configuration has.
 Source of the defaults: vLLM 0.17.1 and 0.32.0, ``vllm/config`` (cache.py, load.py, model.py) and ``arg_utils.py``.
 """
 
@@ -31,6 +32,7 @@ class Option:
         parse: text of the command line -> value as the file has it; None where it is no such value.
         defaults: what the option is where it is left out, by release; empty where that depends on the model.
         rounding: share by which the number in the command may differ from that in the file and still be the same.
+        several: it takes several values, of which the file declares one.
     """
 
     name: str
@@ -39,20 +41,30 @@ class Option:
     parse: Callable[[str], Any]
     defaults: tuple[Any, ...] = ()
     rounding: float = 0.0
+    several: bool = False
 
     def declared(self, deployment: Deployment) -> Any:
         """What the file declares."""
         return getattr(getattr(deployment, self.table), self.key)
 
-    def commanded(self, command: ServeCommand, declared: Any) -> Any:
-        """What the command gives, or the engine's default; what the file declares where neither can be told."""
+    def commanded(self, command: ServeCommand, declared: Any, own: Any) -> Any:
+        """What the command gives, or the engine's default; what the file declares where neither can be told.
+
+        Args:
+            command: the command.
+            declared: what the file declares.
+            own: the default that comes from the model; None where there is none or it is not known.
+        """
         text = command.options.get(self.name)
         if text is not None:
+            if self.several and declared in text.split():
+                return declared
             value = None if "$" in text else self.parse(text)
             return declared if value is None or self._rounded(value, declared) else value
-        if "config" in command.options or not self.defaults or declared in self.defaults:
+        defaults = self.defaults if own is None else (own,)
+        if "config" in command.options or not defaults or declared in defaults:
             return declared
-        return self.defaults[0]
+        return defaults[0]
 
     def _rounded(self, value: Any, declared: Any) -> bool:
         return bool(self.rounding and declared) and abs(value - declared) <= self.rounding * declared
@@ -79,7 +91,7 @@ def _switched(text: str) -> bool:
 
 
 OPTIONS = (
-    Option("served-model-name", "model", "served_name", _first),
+    Option("served-model-name", "model", "served_name", _first, several=True),
     Option("max-model-len", "model", "max_model_len", whole_number),
     Option("port", "serve", "port", whole_number, (8000,)),
     Option("tensor-parallel-size", "serve", "tensor_parallel", whole_number, (1,)),
@@ -96,22 +108,34 @@ OPTIONS = (
 )
 
 
-def as_commanded(deployment: Deployment, command: ServeCommand) -> Deployment:
-    """The deployment as this command starts it: the file, with the command's values where they are known."""
+def as_commanded(deployment: Deployment, command: ServeCommand, own_length: int | None = None) -> Deployment:
+    """The deployment as this command starts it: the file, with the command's values where they are known.
+
+    Args:
+        deployment: as the file has it.
+        command: that starts the server.
+        own_length: tokens that the model's own configuration allows for; None where it is not known.
+    """
+    named = command.model if command.model and "$" not in command.model else None
+    own = {"served-model-name": named, "max-model-len": own_length}
     changed: dict[str, dict[str, Any]] = {"model": {}, "serve": {}}
     for option in OPTIONS:
-        changed[option.table][option.key] = option.commanded(command, option.declared(deployment))
+        value = option.commanded(command, option.declared(deployment), own.get(option.name))
+        changed[option.table][option.key] = value
     return deployment.model_copy(
         update={table: getattr(deployment, table).model_copy(update=values) for table, values in changed.items()}
     )
 
 
-def differences(deployment: Deployment, command: ServeCommand) -> list[str]:
-    """What the command starts otherwise than the file declares, in words; what is not known is no difference."""
+def differences(deployment: Deployment, command: ServeCommand, own_length: int | None = None) -> list[str]:
+    """What the command starts otherwise than the file declares, in words; what is not known is no difference.
+
+    Args: see :func:`as_commanded`.
+    """
     found = []
     if command.model and "$" not in command.model and PurePosixPath(command.model) != deployment.model.path:
         found.append(f"the model is {command.model}, model.path is {deployment.model.path}")
-    commanded = as_commanded(deployment, command)
+    commanded = as_commanded(deployment, command, own_length)
     for option in OPTIONS:
         declared, given = option.declared(deployment), option.declared(commanded)
         if given != declared:

@@ -125,6 +125,18 @@ def shape_of(config: Mapping[str, Any]) -> ModelShape | None:
     )
 
 
+def own_length(config: Mapping[str, Any]) -> int | None:
+    """Tokens of one request where ``--max-model-len`` is left out; None where ``config.json`` alone does not tell.
+
+    Releases differ in what they make of a factor by which positions are scaled.
+    Source: vLLM 0.32.0, ``vllm/config/model.py`` (_get_and_verify_max_len).
+    """
+    text = config.get("text_config") or config.get("llm_config") or config
+    if not isinstance(text, Mapping) or "factor" in str([text.get("rope_scaling"), text.get("rope_parameters")]):
+        return None
+    return _number(text, "max_position_embeddings") or None
+
+
 def _kinds(text: Mapping[str, Any], layers: int) -> Sequence[str]:
     """Kind of every layer: as listed, or by the interval of the full ones (every fourth, say), or all full."""
     listed = text.get("layer_types") or text.get("layers_block_type")

@@ -12,6 +12,13 @@ _ASSIGNMENT = re.compile(r"(?:--env=|-e)?([A-Za-z_]\w*)=(.*)", re.DOTALL)
 _OPERATOR = re.compile(r"[();<>|&]+")
 _STREAM = re.compile(r"(?<=\s)\d+(?=[<>])")
 """The number of a stream that is redirected, as in ``2>&1``; a number before a blank is an argument."""
+_PIECE = re.compile(
+    r"""'[^']*' | "(?:\\.|[^"\\])*" | (?P<joined>\\\n) | \\. | (?P<end>\n) | (?P<comment>(?<![^\s;|&()])\#[^\n]*)""",
+    re.DOTALL | re.VERBOSE,
+)
+"""What a shell sees before it sees words: quotations, in which all stands for itself, joined lines, ends, comments."""
+_READS = re.compile(r"--env-file\b|(?:^|[\s;&|('\"])(?:source|\.)\s|\b(?:ba|da|k|z)?sh\s+(?:--login|-[a-z]*l)")
+"""Files of variables: of docker, of the shell, and the profiles that a login shell reads."""
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 
 
@@ -40,11 +47,25 @@ def parse_shell(text: str, environment: Mapping[str, str] | None = None) -> Serv
     return None
 
 
+def reads_variables(text: str) -> bool:
+    """Whether shell text takes variables from files, which are not known to whoever reads the text alone."""
+    return _READS.search(_PIECE.sub(lambda piece: "" if piece["comment"] else piece[0], text)) is not None
+
+
+def _in_one_line(text: str) -> str:
+    """Without comments; a new line inside a quotation stays, for it belongs to another shell."""
+
+    def seen(piece: re.Match[str]) -> str:
+        return " " if piece["joined"] else " ; " if piece["end"] else "" if piece["comment"] else piece[0]
+
+    return _PIECE.sub(seen, text)
+
+
 def _simple_commands(text: str) -> Iterator[list[str]]:
     """The words of one command after the other; a redirection and its target are none of them."""
-    joined = _STREAM.sub("", text.replace("\\\n", " ").replace("\n", " ; "))
+    joined = _STREAM.sub("", _in_one_line(text))
     lexer = shlex.shlex(joined, posix=True, punctuation_chars=True)
-    lexer.wordchars += "$:@%+,{}[]!^"
+    lexer.wordchars += "$:@%+,{}[]!^#"
     lexer.commenters = ""
     try:
         tokens = list(lexer)

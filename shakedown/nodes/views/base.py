@@ -68,14 +68,17 @@ class View(ABC):
             )
         return str(result.stdout)
 
-    def _json(self, command: Command) -> Any:
-        """Standard output of a command that succeeded, as JSON.
+    def _json(self, command: Command) -> dict[str, Any]:
+        """Standard output of a command that succeeded, as the JSON object that each of ours prints.
 
         Raises:
             EvidenceError: it did not succeed, or printed something else.
         """
         text = self._text(command)
         try:
-            return json.loads(text)
-        except ValueError as error:
-            raise EvidenceError(f"`{command.name}` on {self._node.name} printed no JSON: {text[:80]!r}") from error
+            answer = json.loads(text)
+        except ValueError:
+            answer = None
+        if not isinstance(answer, dict):
+            raise EvidenceError(f"`{command.name}` on {self._node.name} printed no JSON object: {text[:80]!r}")
+        return answer

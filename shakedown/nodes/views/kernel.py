@@ -110,13 +110,16 @@ class KernelView(View):
     def errors(self) -> tuple[str, ...]:
         """Lines of the kernel's log since boot that tell of a hardware error, or of an Xid that is the GPU's own.
 
+        What the firmware reports as corrected is told by every machine that has run for a while, and is left out.
+
         Raises:
             EvidenceError: the log is not this user's to read.
         """
         *lines, last = self._text(_LOG).splitlines() or [""]
         if last in ("", "lines 0"):
             raise EvidenceError(f"the kernel's log on {self._node.name} may not be read by this user", AS_ROOT)
-        return tuple(line.strip() for line in lines if not _is_harmless(line))
+        corrected = {_record(line) for line in lines if "event severity: corrected" in line} - {None}
+        return tuple(line.strip() for line in lines if not _is_harmless(line) and _record(line) not in corrected)
 
 
 def parse_facts(text: str) -> Kernel:
@@ -164,3 +167,9 @@ def _module_version(facts: dict[str, list[str]]) -> str | None:
 def _is_harmless(line: str) -> bool:
     xid = XID.search(line)
     return xid is not None and int(xid["number"]) in HARMLESS_XIDS
+
+
+def _record(line: str) -> str | None:
+    """Number of the firmware's report that a line belongs to, as Linux's drivers/firmware/efi/cper.c prints it."""
+    found = re.search(r"(\{\d+\})\[Hardware Error\]", line)
+    return found[1] if found else None

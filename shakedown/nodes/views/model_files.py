@@ -81,8 +81,12 @@ class ModelFolder:
 
     @property
     def weights(self) -> int:
-        """Bytes of all tensors; of a shard whose header cannot be read, of the file."""
-        return sum(sum(shard.tensor_bytes.values()) or shard.size for shard in self.shards.values())
+        """Bytes of all tensors that will be loaded; of a shard whose header cannot be read, of the file.
+
+        Where there is an index, files that it does not name are left alone by the engine: copies in another layout.
+        """
+        loaded = [shard for name, shard in self.shards.items() if name in self.promised or not self.promised]
+        return sum(sum(shard.tensor_bytes.values()) or shard.size for shard in loaded)
 
     @property
     def architectures(self) -> tuple[str, ...]:

@@ -181,7 +181,12 @@ def _port(hca: str, number: int, files: Mapping[str, str]) -> Port:
 
 
 def _counters(files: Mapping[str, str], folder: str) -> dict[str, int]:
-    return {file.removeprefix(folder): int(text) for file, text in files.items() if file.startswith(folder)}
+    """Those that are told: a device without them says ``N/A (no PMA)`` (Linux, drivers/infiniband/core/sysfs.c)."""
+    return {
+        file.removeprefix(folder): int(text)
+        for file, text in files.items()
+        if file.startswith(folder) and text.isdecimal()
+    }
 
 
 def _gids(files: Mapping[str, str]) -> list[Gid]:
