@@ -12,7 +12,7 @@ import pytest
 from selftests.inventory.files import changed
 from selftests.proofs.faults import fault
 from selftests.proofs.observe import observe
-from shakedown.errors import EvidenceError, NodeUnreachableError
+from shakedown.errors import ContainerDownError, EvidenceError, NodeUnreachableError
 from shakedown.inventory.load import load_deployment
 from shakedown.inventory.model import Deployment
 from shakedown.launch.stage import find_stage
@@ -62,8 +62,22 @@ def test_a_container_that_does_not_run_is_no_unreachable_node(
 def test_a_docker_that_may_not_be_asked_is_told(
     deployment: Deployment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fake_docker(tmp_path, monkeypatch, "echo 'permission denied while trying to connect to the daemon' >&2; exit 1")
-    with pytest.raises(NodeUnreachableError, match=r"spark-a: .*permission denied"):
+    """The machine answers all the same, so that its own checks are judged."""
+    said = "permission denied while trying to connect to the docker API at unix:///var/run/docker.sock"
+    fake_docker(tmp_path, monkeypatch, f"echo '{said}' >&2; exit 1")
+    assert find_stage(deployment) in (Stage.HOSTS, Stage.RAY)  # by whether a raylet runs on this machine
+    views = NodeViews(deployment, deployment.head, Evidence.of(deployment, Stage.HOSTS))
+    for ask in (lambda: views.platform.versions, lambda: views.container.made):
+        with pytest.raises(ContainerDownError, match=r"docker cannot be asked .*permission denied.*group docker"):
+            ask()
+    assert views.memory.total > 0
+
+
+def test_a_container_that_answers_nonsense_is_an_unreachable_node(
+    deployment: Deployment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake_docker(tmp_path, monkeypatch, "echo 'exec format error' >&2; exit 126")
+    with pytest.raises(NodeUnreachableError, match=r"container engine over ssh .* ended with 126: exec format error"):
         find_stage(deployment)
 
 

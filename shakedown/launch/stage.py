@@ -12,7 +12,7 @@ from shakedown.inventory.model import Deployment, Node
 from shakedown.nodes import container
 from shakedown.nodes.advice import advice
 from shakedown.nodes.procfs import each_process
-from shakedown.nodes.transport import transport_for
+from shakedown.nodes.transport import machine_transport, transport_for
 from shakedown.outcomes import Stage
 
 HEALTH_TIMEOUT_S = 5.0
@@ -28,7 +28,8 @@ ALIVE = each_process(["raylet"], "echo raylet") + "echo asked\n"
 def find_stage(deployment: Deployment) -> Stage:
     """Serving if the API says it is healthy, ray if the head runs a raylet, else hosts.
 
-    Where a container is declared, only a raylet in it counts; a container that does not run has none.
+    Where a container is declared, only a raylet in it counts; a container that does not run has none. Where docker may
+    not be asked, a raylet that is seen from the machine counts: what it runs in is then nobody's knowledge.
 
     Raises:
         NodeUnreachableError: a declared node does not answer; all that do not are named.
@@ -66,15 +67,25 @@ def _raylets(deployment: Deployment) -> dict[str, bool]:
 
 
 def _has_raylet(deployment: Deployment, node: Node) -> bool:
-    argv = transport_for(node, deployment).argv(ALIVE)
+    way = transport_for(node, deployment)
+    answer, complaint, code = _asked(way.argv(ALIVE))
+    declared = deployment.container
+    if declared and not answer:
+        if container.down(complaint, declared.name, node.name):
+            return False
+        if container.out_of_reach(complaint, declared.name, node.name):
+            answer, complaint, code = _asked(machine_transport(node).argv(ALIVE))
+    if not answer:
+        raise NodeUnreachableError(f"{way} ended with {code}: {complaint}{advice(complaint)}")
+    return "raylet" in answer
+
+
+def _asked(argv: list[str]) -> tuple[list[str], str, int]:
+    """The words that came back, none if there was no whole answer; the complaint; the exit code."""
     try:
         done = subprocess.run(argv, capture_output=True, text=True, timeout=NODE_TIMEOUT_S, check=False)
     except subprocess.TimeoutExpired as error:
         raise NodeUnreachableError(f"no answer within {NODE_TIMEOUT_S:.0f} s to `{argv[0]}`") from error
-    answer = done.stdout.split()
-    if answer[-1:] == ["asked"]:
-        return "raylet" in answer
-    if deployment.container and container.down(done.stderr, deployment.container.name, node.name):
-        return False
-    said = done.stderr.strip() or done.stdout.strip()
-    raise NodeUnreachableError(f"`{argv[0]}` ended with {done.returncode}: {said}{advice(said)}")
+    words = done.stdout.split()
+    whole = words[-1:] == ["asked"]
+    return (words if whole else [], done.stderr.strip() or done.stdout.strip(), done.returncode)
