@@ -131,3 +131,13 @@ def test_a_health_of_200_without_a_token_is_not_ready() -> None:
     assert status.explanation is not None
     assert status.explanation.fault == "SRV-06"
     assert "500" in status.explanation.line
+
+
+def test_a_head_that_is_reached_after_its_worker_is_no_launch() -> None:
+    story = Story(reached=(B,))
+    story.contact(0.3, A)
+    story.lives(0.4, A, raylet=50, gcs=40)
+    story.lives(0.4, B, raylet=60)
+    status = story.status(10)
+    assert status.state is State.ENDED
+    assert not story.watch.known.moves_now

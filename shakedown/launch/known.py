@@ -37,6 +37,7 @@ class Known:
         restarted: the server was started again, and nobody had stopped it.
         first_event: when the first live event came; what a log tells before that is its past.
         progressed: when a phase began or a bar moved last, or the watch could have seen it first.
+        heard: when the head was reached, first or again; before that its silence says nothing.
         spoke: when a line was written last that is no heartbeat.
     """
 
@@ -58,7 +59,7 @@ class Known:
         self.starts = 0
         self.restarted = False
         self.first_event: float | None = None
-        self.progressed = self.spoke = -inf
+        self.progressed = self.heard = self.spoke = -inf
 
     @property
     def phase(self) -> PhaseName | None:

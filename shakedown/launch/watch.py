@@ -112,7 +112,7 @@ class Watch:
         self._live(event.at)
         seen = self.known.nodes[event.node]
         if seen is self.known.head and event.reached and not seen.reached:
-            self.known.progressed = max(self.known.progressed, event.at)
+            self.known.heard = event.at
         if not event.reached:
             self.known.evidence.lost(event.node)
         seen.contact = event
@@ -158,7 +158,7 @@ class Watch:
             phase,
             [Rank(ways[name].phase, seen.signs if seen.reached else None) for name, seen in nodes],
             self.known.limits,
-            progressed=self.known.progressed,
+            progressed=max(self.known.progressed, self.known.heard),
             spoke=self.known.spoke,
             item_s=self.known.estimate.item_s(phase),
             now=now,
