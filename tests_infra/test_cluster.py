@@ -32,6 +32,13 @@ def test_no_earlier_ray_is_there(view: NodeViews, deployment: Deployment, claim:
     )
 
 
+@pytest.mark.check("RAY-05", stages=CLUSTER)
+def test_no_second_raylet_is_there(view: NodeViews, claim: Claim) -> None:
+    """No node has a second raylet, of an earlier cluster or of a second start, whose ranks could be taken for ours."""
+    sessions = [f"raylet {raylet.pid} of {raylet.argument('session-name')}" for raylet in view.ray.raylets]
+    claim(len(sessions) <= 1, found="; ".join(sessions), expected="one raylet: `ray stop --force` ends all")
+
+
 @pytest.mark.check("RAY-08", stages=CLUSTER, needs=("NET-06",))
 def test_node_connects_to_the_gcs(view: NodeViews, deployment: Deployment, claim: Claim) -> None:
     """Every node can connect to the head's GCS at the head's fabric address."""
@@ -46,7 +53,7 @@ def test_node_connects_to_every_raylet(view: NodeViews, claim: Claim) -> None:
     claim(not closed, found="; ".join(closed), expected="TCP connections to all nodes, on whatever port")
 
 
-@pytest.mark.check("RAY-03", stages=CLUSTER, needs=("RAY-08",))
+@pytest.mark.check("RAY-03", stages=CLUSTER, needs=("RAY-05", "RAY-08"))
 def test_node_is_in_the_cluster(view: NodeViews, head: NodeViews, claim: Claim) -> None:
     """Every declared node is alive in the cluster."""
     cluster = head.ray.cluster

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from fixtures.claim import Claim
-from shakedown.engines.vllm.environment import NCCL_WITHOUT_RDMA, concerns_all_ranks, debugging
+from shakedown.engines.vllm.environment import concerns_all_ranks, debugging, without_rdma
 from shakedown.engines.vllm.handover import OWN_TO_EACH
 from shakedown.inventory.model import Deployment, Node
 from shakedown.nodes.ranks import Rank, driver_of, rank_of
@@ -89,6 +89,6 @@ def test_nothing_is_left_of_debugging_in_the_container(view: NodeViews, node: No
 
 def _claim_no_debugging(environment: Mapping[str, str], node: Node, claim: Claim) -> None:
     on = list(debugging(environment))
-    if node.hcas and environment.get(NCCL_WITHOUT_RDMA, "0") != "0":
-        on.append(f"{NCCL_WITHOUT_RDMA}={environment[NCCL_WITHOUT_RDMA]} although hcas are declared")
+    if node.hcas:
+        on += [f"{setting} although hcas are declared" for setting in without_rdma(environment)]
     claim(not on, found=", ".join(on), expected="none of these")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shakedown.engines.vllm.environment import concerns_all_ranks, debugging
+from shakedown.engines.vllm.environment import concerns_all_ranks, debugging, without_rdma
 from shakedown.engines.vllm.handover import (
     EXTRA_NAMES,
     EXTRA_PREFIXES,
@@ -102,6 +102,12 @@ def test_what_the_file_excludes_is_the_workers_own(
 ) -> None:
     final = hand_over(version, driver, excluded).final(worker, driver)
     assert all(final.get(name) == worker.get(name) for name in excluded)
+
+
+def test_settings_that_keep_nccl_from_rdma() -> None:
+    assert without_rdma({"NCCL_IB_DISABLE": "0", "NCCL_NET": "IB"}) == without_rdma({}) == ()
+    off = {"NCCL_IB_DISABLE": "1", "NCCL_NET": "Socket"}
+    assert without_rdma(off) == ("NCCL_IB_DISABLE=1", "NCCL_NET=Socket")
 
 
 def test_only_settings_that_cost_are_debugging() -> None:

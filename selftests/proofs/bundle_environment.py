@@ -80,6 +80,17 @@ def rdma_switched_off(evidence: Evidence) -> None:
         set_for(evidence, node, RAYLET, "NCCL_IB_DISABLE=1")
 
 
+def sockets_asked_for(evidence: Evidence) -> None:
+    """The same by the name of the network, as guides for nodes without RDMA give it."""
+    for node in (HEAD, WORKER):
+        set_for(evidence, node, RAYLET, "NCCL_NET=Socket")
+
+
+def second_raylet(evidence: Evidence) -> None:
+    """`ray start` was given twice, with two ports (ray#27021)."""
+    evidence.change(WORKER, RAYLET, lambda text: text + text.replace("pid ", "pid 9"))
+
+
 def hasty_health_check(evidence: Evidence) -> None:
     """Set to notice a lost node sooner: a node under memory pressure is given up (ray#45179)."""
     set_for(evidence, HEAD, RAYLET, "RAY_health_check_failure_threshold=2")
@@ -264,6 +275,8 @@ FAULTS: tuple[Fault, ...] = (
     _fault("nic-of-the-head", "NET-10", "ray", nic_of_the_head),
     _fault("debugging-left-on", "ENV-07", "ray", debugging_left_on),
     _fault("rdma-switched-off", "ENV-07", "ray", rdma_switched_off, pair="gb10"),
+    _fault("sockets-asked-for", "ENV-07", "ray", sockets_asked_for, pair="gb10"),
+    _fault("second-raylet", "RAY-05", "ray", second_raylet),
     _fault("hasty-health-check", "RAY-10", "ray", hasty_health_check),
     _fault("address-of-an-earlier-cluster", "RAY-04", "ray", address_of_an_earlier_cluster),
     _fault("server-on-management", "RAY-02", "ray", server_on_management, pair="gb10"),

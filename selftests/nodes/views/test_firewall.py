@@ -96,6 +96,7 @@ def table(*rules: str, policy: str = "accept", hook: str = "input") -> str:
         "-P INPUT DROP\n-A INPUT -i enp1s0f1np1 -j ACCEPT\n",
         "-P INPUT DROP\n-N fabric\n-A INPUT -i enp1s0+ -j fabric\n"
         "-A fabric -p tcp -m comment --comment 'ours -j' -j ACCEPT",
+        "-P INPUT DROP\n-A INPUT -m iprange --src-range 192.168.200.10-192.168.200.20 -j ACCEPT\n",
         "-P INPUT ACCEPT\n-A INPUT -s 10.0.0.0/8 -j DROP\n",
         "-P INPUT ACCEPT\n-A INPUT ! -s 192.168.200.0/24 -j REJECT --reject-with icmp-port-unreachable\n",
         "-P INPUT ACCEPT\n-P FORWARD DROP\n-A FORWARD -i enp1s0f1np1 -j DROP\n",

@@ -34,7 +34,17 @@ https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html;
 https://docs.pytorch.org/docs/stable/distributed.html#debugging-torch-distributed-applications
 """
 
-NCCL_WITHOUT_RDMA = "NCCL_IB_DISABLE"
+
+def without_rdma(environment: Mapping[str, str]) -> tuple[str, ...]:
+    """``NAME=VALUE`` of the settings that keep NCCL from RDMA, whatever devices there are.
+
+    Source: https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html (NCCL_IB_DISABLE, NCCL_NET)
+    """
+    off = {
+        "NCCL_IB_DISABLE": environment.get("NCCL_IB_DISABLE", "0") != "0",
+        "NCCL_NET": environment.get("NCCL_NET", "").lower() == "socket",
+    }
+    return tuple(f"{name}={environment[name]}" for name, is_off in off.items() if is_off)
 
 
 def concerns_all_ranks(name: str) -> bool:

@@ -46,6 +46,8 @@ def _rule(text: str, words: list[str], packet: Packet) -> Rule:
         "-i": packet.by_nic,
         "-s": packet.from_address,
         "-d": packet.to_address,
+        "--src-range": packet.from_address,
+        "--dst-range": packet.to_address,
         "-p": packet.protocol,
         "--dport": packet.port,
         "--dports": packet.port,
