@@ -24,7 +24,7 @@ def test_what_is_gone_is_told_once_and_only_after_its_time() -> None:
 
 def test_what_others_take_along_is_told_after_them() -> None:
     lives = seen((0, {"server": (7,), "engine": (8,), "worker": (9,)}), (5, {}))
-    told = [[one.kind for one in lives.ended(at, 1.5)] for at in (6.4, 6.5, 7.4, 7.5, 8.4, 8.5)]
+    told = [[one.kind for one in lives.ended(at, 0.1)] for at in (5.0, 5.15, 5.25, 5.35, 5.45, 5.55)]
     assert told == [[], ["server"], [], ["engine"], [], ["worker"]]
 
 

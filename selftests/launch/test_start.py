@@ -9,7 +9,8 @@ import pytest
 
 from selftests.launch.machines import calls, local_pair
 from shakedown.errors import LaunchError
-from shakedown.launch import start
+from shakedown.faults import exit_codes
+from shakedown.launch import start, step
 from shakedown.outcomes import Stage
 
 
@@ -50,7 +51,7 @@ def test_the_server_is_left_behind_with_its_output_in_the_log(tmp_path: Path) ->
 
 
 def test_a_command_without_an_end_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(start, "LIMIT_S", 0.5)
+    monkeypatch.setattr(step, "LIMIT_S", 0.5)
     deployment = local_pair(tmp_path, more='[launch]\nray_head = "echo here; exec sleep 60"\n')
     with pytest.raises(LaunchError, match=r"no end after 0 s on spark-a\n  here"):
         start.run_steps(Stage.RAY, deployment, lambda _line: None)
@@ -67,3 +68,33 @@ def test_commands_are_shown_with_where_they_run_and_without_secrets(tmp_path: Pa
     )
     assert "export VLLM_API_KEY=...\n" in text
     assert "hunter2" not in text
+
+
+HINDERED = """[launch]
+ray_head = "true"
+ray_worker = '''
+echo "[2026-12-01 12:18:24,433 W 6 6] a.h:1: Failed to connect to GCS at address 192.168.200.12:6379 within 5 seconds."
+exec sleep 60'''
+"""
+
+
+def test_what_is_in_the_way_is_told_at_once_and_soon_no_more_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(step, "PATIENCE_S", 0.3)
+    told: list[str] = []
+    with pytest.raises(start.StartError) as failed:
+        start.run_steps(Stage.RAY, local_pair(tmp_path, more=HINDERED), told.append)
+    explanation = failed.value.explanation
+    assert explanation is not None
+    assert (explanation.fault, explanation.node) == ("RAY-08", "spark-b")
+    assert told[-1].startswith("RAY-08 on spark-b: a node cannot connect to the head's GCS; ")
+    assert "ended, since it gets nowhere" in str(failed.value)
+    assert "nc -zv 192.168.200.12 6379" in str(failed.value)
+    assert failed.value.exit_code == exit_codes.OF_FAMILY["RAY"]
+
+
+def test_what_gets_on_all_the_same_is_left_alone(tmp_path: Path) -> None:
+    start.run_steps(
+        Stage.RAY, local_pair(tmp_path, more=HINDERED.replace("exec sleep 60", "exec true")), lambda _line: None
+    )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from selftests.launch.story import KILLED_NEW, A, B, Story, engine, reading, shards, until_ray, until_weights
@@ -40,17 +42,39 @@ def test_a_consequence_waits_for_its_root_and_then_names_what_was_silent() -> No
     assert f"no line ever came from {B}: raylet.out" in status.explanation.evidence
 
 
-def test_a_server_that_is_killed_without_a_word_is_a_failure_after_the_grace() -> None:
+@pytest.mark.parametrize(
+    ("ended", "fault", "node"),
+    [("server", "SRV-11", A), ("engine", "SRV-03", A), ("gcs", "RAY-17", A), ("worker", "SRV-04", B)],
+)
+def test_a_process_that_is_killed_without_a_word_is_known_within_a_second(ended: str, fault: str, node: str) -> None:
     story = Story()
     story.both_live(0)
     story.play([*until_weights(), *shards(46, [18.0] * 39)], 300, reading())
-    story.lives(300, A, engine=200, worker=300, raylet=50, gcs=40)
-    assert story.status(301).state is State.RUNNING
-    assert story.status(302).state is State.RUNNING
-    status = story.status(307.5)
+    there = {
+        A: {"server": 100, "engine": 200, "worker": 300, "raylet": 50, "gcs": 40},
+        B: {"worker": 400, "raylet": 60},
+    }
+    alive: dict[str, Any] = {kind: pid for kind, pid in there[node].items() if kind != ended}
+    story.lives(300, node, **alive)
+    assert story.status(300.05).state is State.RUNNING
+    status = [story.status(300 + step / 10) for step in range(1, 10)][-1]
     assert status.state is State.FAILED
+    assert not status.settled, "a root may still be under way"
     assert status.explanation is not None
-    assert status.explanation.fault == "SRV-11"
+    assert (status.explanation.fault, status.explanation.node) == (fault, node)
+
+
+def test_who_killed_the_process_is_told_where_it_comes_to_light_later() -> None:
+    story = Story()
+    story.both_live(0)
+    story.play([*until_weights(), *shards(46, [18.0] * 39)], 300, reading())
+    story.lives(300, B, raylet=60)
+    told = [story.status(300 + step / 10).explanation for step in range(1, 10)][-1]
+    story.says(299.9, KILLED_NEW, B, Stream.RAYLET_OUT)
+    corrected = story.status(302).explanation
+    assert told is not None
+    assert corrected is not None
+    assert (told.fault, corrected.fault) == ("SRV-04", "MEM-01")
 
 
 @pytest.mark.parametrize("first", [A, B])
@@ -92,13 +116,13 @@ def test_workers_that_end_with_their_raylet_are_not_taken_for_the_cause() -> Non
     assert (explanation.fault, explanation.node) == ("RAY-17", B)
 
 
-def test_a_process_that_takes_another_name_has_not_ended() -> None:
+def test_a_worker_in_the_place_of_another_has_not_ended() -> None:
     story = Story()
     story.both_live(0)
     story.play(until_weights(), 60, reading())
     story.lives(60, B, raylet=60)
-    assert story.status(61).state is State.RUNNING
-    story.lives(61.2, B, worker=400, raylet=60)
+    assert story.status(60.2).state is State.RUNNING
+    story.lives(60.4, B, worker=401, raylet=60)
     assert {story.status(61 + at).state for at in range(20)} == {State.RUNNING}
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import signal
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from math import inf
 
@@ -24,6 +24,10 @@ _KEPT = 100
 """Lines kept of one signature on one node: a flood of the same line tells no more than its begin."""
 
 
+_PROCESSES = "processes"
+"""Source of what is told by no log but by the list of processes."""
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """Times of the diagnosis, s.
@@ -32,11 +36,15 @@ class Limits:
         grace_s: how long the logs of all nodes may lag each other; a consequence alone is reported after that.
         window_s: a root explains consequences that are no further away than this.
         together_s: roots that are no further apart have happened at once, and the more specific one is reported.
+        ended_s: the grace where a process was seen to end: who killed it, and what it raised, was written before.
+        place_s: how long a root is kept back of which no line says yet on which node it is.
     """
 
     grace_s: float = 5.0
     window_s: float = 30.0
     together_s: float = 2.0
+    ended_s: float = 0.3
+    place_s: float = 0.5
 
 
 class Diagnostician:
@@ -87,7 +95,7 @@ class Diagnostician:
             at: when, on the clock of the lines.
             status: exit status, negative for a signal; words (``OOMKilled``) where there are; None where unknown.
         """
-        self.feed(LogLine(node, "container", "processes", at, f"{what} ended: {_how(status)}"))
+        self.feed(LogLine(node, "container", _PROCESSES, at, f"{what} ended: {_how(status)}"))
 
     def lost(self, node: str) -> None:
         """Take in that a node can no longer be followed: its logs may hold what will be missing."""
@@ -111,14 +119,16 @@ class Diagnostician:
             key=lambda sighting: sighting.written,
         )
         chosen = self._chosen(seen, now, failed)
-        return self._explained(chosen, seen, now) if chosen else None
+        if chosen is None or (not failed and now < chosen.seen + self._limits.place_s and not _placed(chosen, seen)):
+            return None
+        return self._explained(chosen, seen, now)
 
     def _take(self, line: LogLine) -> None:
         read = self._tracebacks.feed(line)
         found = match(line)
         if found:
-            address = found.details.get("ip") or read.address
-            self._see(Sighting(line, found.signature.kind, self._node(line, address), self._now(line), found))
+            node = self._node(line, found.details.get("ip") or read.address, found.signature.elsewhere)
+            self._see(Sighting(line, found.signature.kind, node, self._now(line), found))
         elif read.raised and not is_noise(line.text):
             self._see(Sighting(line, "unknown", self._node(line, read.address), self._now(line)))
 
@@ -133,10 +143,16 @@ class Diagnostician:
         suspects = self._near(_of(seen, "suspect"), anchor, bounded=bool(signs))
         if suspects:
             return self._first(suspects)
-        if not failed and now < signs[0].seen + self._limits.grace_s:
+        if not failed and now < self._due(signs):
             return None
         unknown = self._near(_of(seen, "unknown"), anchor, bounded=bool(signs))
         return self._first(unknown or signs or _of(seen, "hint")[-1:])
+
+    def _due(self, signs: list[Sighting]) -> float:
+        """From when on a failure is told for which no root has come."""
+        at_once = signs[0].line.at + self._limits.together_s
+        ends = [sign.seen for sign in signs if sign.line.source == _PROCESSES and sign.line.at <= at_once]
+        return min([signs[0].seen + self._limits.grace_s, *(seen + self._limits.ended_s for seen in ends)])
 
     def _near(self, sightings: Iterable[Sighting], anchor: float, *, bounded: bool) -> list[Sighting]:
         window = self._limits.window_s if bounded else inf
@@ -196,19 +212,28 @@ class Diagnostician:
         if len(same) < _KEPT:
             same.append(sighting)
 
-    def _node(self, line: LogLine, address: str | None) -> str | None:
-        """Where it happened: what Ray prints for its raylets without an address may be about any node."""
+    def _node(self, line: LogLine, address: str | None, elsewhere: bool = False) -> str | None:
+        """Where it happened: what a driver is told of raylets without an address may be about any node."""
         if address is not None:
             return self._nodes.get(address, address)
-        return None if line.text.startswith("(raylet)") else line.node
+        told = line.text.startswith("(raylet)") and not line.stream.startswith("raylet")
+        return None if told or elsewhere else line.node
 
     def _where(self, chosen: Sighting, seen: Iterable[Sighting]) -> str:
-        same = (other.node for other in seen if other.fault == chosen.fault and other.node)
-        return chosen.node or next(same, chosen.line.node)
+        return next(_places(chosen, seen), chosen.line.node)
 
     def _now(self, line: LogLine) -> float:
         self._clock = max(self._clock, line.at)
         return self._clock
+
+
+def _places(chosen: Sighting, seen: Iterable[Sighting]) -> Iterator[str]:
+    """Nodes on which it is: its own, then those of the same fault, the earliest first."""
+    yield from (one.node for one in (chosen, *seen) if one.node and one.fault == chosen.fault)
+
+
+def _placed(chosen: Sighting, seen: Iterable[Sighting]) -> bool:
+    return next(_places(chosen, seen), None) is not None
 
 
 def _of(sightings: Iterable[Sighting], kind: str) -> list[Sighting]:

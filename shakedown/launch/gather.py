@@ -12,10 +12,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 from shakedown.errors import NodeUnreachableError
 from shakedown.inventory.model import Deployment, Node
+from shakedown.launch.placement import SECTION
 from shakedown.launch.stall import Gathered
 from shakedown.nodes.procfs import each_process
 from shakedown.nodes.redact import redact
 from shakedown.nodes.transport import Transport, machine_transport, transport_for
+from shakedown.nodes.views.ray_cluster import ask_gcs
 
 Gather = Callable[[Node], str]
 """Asks one node; returns sections, each under a line ``== TITLE``. Raises what a transport raises."""
@@ -78,7 +80,11 @@ def gatherer(deployment: Deployment) -> Gather:
     """Asks the nodes of that deployment over their own transports."""
 
     def gather(node: Node) -> str:
-        return _asked(machine_transport(node), ON_MACHINE) + _asked(transport_for(node, deployment), IN_ENGINE)
+        asked = _asked(machine_transport(node), ON_MACHINE) + _asked(transport_for(node, deployment), IN_ENGINE)
+        if node.role == "head":
+            cluster = f"echo '== {SECTION}'; {ask_gcs(deployment, node).text}"
+            asked += "\n" + _asked(transport_for(node, deployment), cluster)
+        return asked
 
     return gather
 

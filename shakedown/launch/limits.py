@@ -72,7 +72,7 @@ class Limits:
         processors: the same of processor time, in processors: what idle processes of Ray and vLLM use stays below.
         memory_bytes: by how much MemAvailable must fall below its lowest to be a sign of life.
         stopped_s: for how long a process must be in state T: a debugger that looks at a stack stops it for a moment.
-        gone_s: for how long a process must be gone: one that takes another name is missed for a moment.
+        gone_s: for how long a process must be gone, so that what nodes see at once is known at once.
         settle_s: how long the streams may lag behind each other: what ended without a word is told after it.
         sampled_s: age from which on counters say nothing of now.
         heartbeats: lines that only say that something still waits.
@@ -84,7 +84,7 @@ class Limits:
     processors: float = 0.1
     memory_bytes: float = 64 * 2**20
     stopped_s: float = 1.0
-    gone_s: float = 1.5
+    gone_s: float = 0.1
     settle_s: float = 5.0
     sampled_s: float = 15.0
     heartbeats: re.Pattern[str] = HEARTBEATS

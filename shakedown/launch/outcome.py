@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from shakedown.engines.vllm.phases import PhaseName
 from shakedown.launch.explain import of_cause, of_diagnosis
 from shakedown.launch.known import Known
+from shakedown.launch.placement import unplaced
 from shakedown.launch.silence import Silence
 from shakedown.launch.stall import Cause, cause_of
 from shakedown.launch.status import Explanation, State
@@ -148,9 +149,12 @@ def _cause(known: Known, silence: Silence) -> Cause:
         return Cause(
             "SRV-06", known.deployment.head.name, f"{url}, asked from this machine: {known.api.why or known.api.health}"
         )
-    cause = cause_of(known.deployment, silence.phase, tuple(known.gathered.values()), _meeting(known))
+    gathered = tuple(known.gathered.values())
+    cause = cause_of(known.deployment, silence.phase, gathered, _meeting(known))
     if cause.node is not None:
         return cause
+    if silence.phase is PhaseName.RAY and (missing := unplaced(known.deployment, gathered)):
+        return replace(missing, evidence=missing.evidence + cause.evidence)
     diagnosis = known.evidence.verdict(silence.since, failed=True)
     if diagnosis is None or diagnosis.kind == "unknown":
         return cause

@@ -49,8 +49,17 @@ class Processes:
         self._parents: dict[int, int] = {}
         self._kinds: dict[int, str] = {}
         self._plain: dict[int, float] = {}
+        self._halted: dict[int, bool] = {}
         self._look_all_at = 0.0
         self._told: dict[str, Any] | None = None
+
+    def changed(self) -> bool:
+        """Whether one of those that matter has ended, or was stopped or resumed, since the last look."""
+        for pid, halted in self._halted.items():
+            stat = _stat(pid)
+            if not stat or stat[0] in "ZX" or (stat[0] == "T") is not halted:
+                return True
+        return False
 
     def look(self, now: float, wall: float) -> dict[str, float]:
         """Tell what has changed; what the engine's processes have read (bytes) and computed (s) so far."""
@@ -60,7 +69,8 @@ class Processes:
         living = {pid: stat for pid, stat in stats.items() if stat and stat[0] not in "ZX"}
         for pid in self._kinds.keys() - living.keys():
             del self._kinds[pid]
-        self._tell(now, wall, {pid for pid, stat in living.items() if stat[0] == "T" and pid in self._kinds})
+        self._halted = {pid: stat[0] == "T" for pid, stat in living.items() if pid in self._kinds}
+        self._tell(now, wall, {pid for pid, halted in self._halted.items() if halted})
         return _used([stat for pid, stat in living.items() if pid in engine], engine)
 
     def _meet_all(self, now: float) -> None:
@@ -90,8 +100,8 @@ class Processes:
         kind = next((kind for kind, pattern in KINDS if pattern.match(command)), None)
         if kind:
             self._kinds[pid] = kind
-        else:
-            self._kinds.pop(pid, None)
+        elif not CHANGING.search(command):
+            self._kinds.pop(pid, None)  # else its title is being rewritten, and it is what it was
 
     def _engine(self) -> set[int]:
         """The engine's processes and all that descend from them: compilers work for it, too."""

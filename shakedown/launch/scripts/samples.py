@@ -35,8 +35,8 @@ class Samples:
         self._at = 0.0
 
     def poll(self, now: float) -> bool:
-        """Send a sample if it is time for one."""
-        if now >= self._at:
+        """Send a sample if it is time for one, or a process has ended: that must be known within a second."""
+        if now >= self._at or (self._processes and self._processes.changed()):
             self._at = now + EVERY_S
             wall = time.time()
             values = self._processes.look(now, wall) if self._processes else {}
