@@ -62,7 +62,10 @@ def environment(node: RunningNode, shape: Shape, slow_load_s: float) -> dict[str
         variables["VLLM_HOST_IP"] = shape.wrong_host_ip.get(role, node.plan.fabric)
     if role not in shape.engine_on:
         variables["PYTHONPATH"] = f"{troubles.without_engine(node)}:{variables['PYTHONPATH']}"
-    if role in shape.monitor_off_on:
+    if role in shape.monitor_headroom:
+        threshold = troubles.memory_share(shape.monitor_headroom[role])
+        variables |= {"RAY_memory_usage_threshold": f"{threshold:.3f}", "RAY_memory_monitor_refresh_ms": "100"}
+    elif role in shape.monitor_off_on:
         variables["RAY_memory_monitor_refresh_ms"] = "0"
     return variables | node.plan.variables
 

@@ -47,6 +47,11 @@ FAULTS: tuple[Fault, ...] = (
         replace(HEALTHY, gloo_nic={"worker": MANAGEMENT_NIC}),
     ),
     Fault(
+        "gloo-nic-unknown",
+        "GLOO_SOCKET_IFNAME names a NIC that the worker does not have",
+        replace(HEALTHY, gloo_nic={"worker": "fab9"}),
+    ),
+    Fault(
         "interface-names-differ",
         "the fabric NIC has another name on the worker, and GLOO_SOCKET_IFNAME is the head's on both nodes",
         replace(HEALTHY, fabric_nic={"head": FABRIC_NIC, "worker": "fab1"}),
@@ -60,6 +65,11 @@ FAULTS: tuple[Fault, ...] = (
         "memory-monitor-on-worker",
         "Ray's memory monitor is switched off on the head only",
         replace(HEALTHY, monitor_off_on=HEAD),
+    ),
+    Fault(
+        "memory-monitor-strict",
+        "Ray's memory monitor on the worker kills once 8 GiB more are used than before Ray started",
+        replace(HEALTHY, monitor_headroom={"worker": 8 * GIB}),
     ),
     Fault("worker-not-joined", "no Ray runs on the worker", replace(HEALTHY, joins=False)),
     Fault("worker-died", "Ray on the worker was killed after it had joined", replace(HEALTHY, worker_dies=True)),
@@ -88,6 +98,11 @@ FAULTS: tuple[Fault, ...] = (
         "ports-blocked",
         "a firewall on the worker lets the ports of ssh and Ray through and drops all others",
         replace(HEALTHY, dropped={"worker": "tcp dport != { 22, 6379 } ct state new"}),
+    ),
+    Fault(
+        "gcs-blocked",
+        "a firewall on the head drops what comes in for the port of Ray's GCS",
+        replace(HEALTHY, dropped={"head": "tcp dport 6379"}),
     ),
     Fault(
         "ray-left-over",
@@ -120,11 +135,26 @@ FAULTS: tuple[Fault, ...] = (
         "the worker's model is of another revision",
         replace(HEALTHY, model={"worker": "other revision"}),
     ),
+    Fault(
+        "model-missing-on-worker",
+        "the model's folder is not there on the worker",
+        replace(HEALTHY, model={"worker": "folder missing"}),
+    ),
+    Fault(
+        "architecture-unknown",
+        "the model's config.json names an architecture that no engine knows",
+        replace(HEALTHY, model={"head": "unknown architecture", "worker": "unknown architecture"}),
+    ),
     Fault("api-port-taken", "something else listens on the API port of the head", replace(HEALTHY, port_taken=True)),
     Fault(
         "kv-cache-too-large",
         "the KV cache of each rank is given 1024 GiB, far more than the machine has: the ranks end after the weights",
         replace(HEALTHY, kv_cache_bytes=1024 * GIB),
+    ),
+    Fault(
+        "kv-cache-too-small",
+        "the KV cache of each rank is given 1 MiB, less than one request of the greatest length needs",
+        replace(HEALTHY, kv_cache_bytes=2**20),
     ),
 )
 

@@ -68,6 +68,7 @@ def spawn(folder: StateFolder, record: Record, plan: network.Plan, shape: Shape,
             _await_links(nodes)
             for node in nodes:
                 _take_port(node)
+            troubles.on_files(nodes, shape)
             troubles.on_fabric(nodes, shape)
             for node in nodes:
                 if node.plan.role in shape.left_over_on:

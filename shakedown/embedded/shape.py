@@ -9,7 +9,9 @@ from typing import Literal
 from shakedown.embedded.network import FABRIC_NIC, MTU
 
 Role = Literal["head", "worker"]
-Damage = Literal["shard truncated", "shard missing", "shard corrupted", "other revision"]
+Damage = Literal[
+    "shard truncated", "shard missing", "shard corrupted", "other revision", "unknown architecture", "folder missing"
+]
 
 BOTH: frozenset[Role] = frozenset({"head", "worker"})
 HEAD: frozenset[Role] = frozenset({"head"})
@@ -34,6 +36,8 @@ class Shape:
         management_isolated: whether the management network lets the nodes talk to each other no more than a guarded
             one does; without it, traffic takes the wrong network but arrives.
         monitor_off_on: nodes on which Ray's memory monitor is switched off.
+        monitor_headroom: bytes of memory beyond what is used when Ray starts after which its memory monitor kills, by
+            role; looked at ten times a second.
         joins: whether the worker is told to join.
         worker_dies: whether the worker's Ray is killed once it has joined.
         accelerator_held: whether a placement group that nobody owns any more holds the worker's accelerator.
@@ -57,6 +61,7 @@ class Shape:
     names_on_loopback: bool = False
     management_isolated: bool = False
     monitor_off_on: frozenset[Role] = BOTH
+    monitor_headroom: Mapping[Role, int] = field(default_factory=dict)
     joins: bool = True
     worker_dies: bool = False
     accelerator_held: bool = False

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from shakedown.embedded import machine
-from shakedown.embedded.node import OWN, PYTHON, RunningNode, base_environment
+from shakedown.embedded.node import MODEL, OWN, PYTHON, RunningNode, base_environment
 from shakedown.embedded.shape import Damage, Shape
 from shakedown.errors import LaunchError, MissingPrerequisiteError
 
@@ -39,8 +39,8 @@ _LIMIT_S = 120.0
 
 
 def model(copy: Path, damage: Damage | None) -> Path:
-    """The model's folder, or a copy of it with that damage."""
-    if damage is None:
+    """The model's folder, or a copy of it with that damage; what is missing is taken away on the node."""
+    if damage in (None, "folder missing"):
         return machine.MODEL
     shutil.copytree(machine.MODEL, copy)
     shards = sorted(copy.glob("*.safetensors"))
@@ -55,10 +55,29 @@ def model(copy: Path, damage: Damage | None) -> Path:
             last = file.read(1)
             file.seek(-1, os.SEEK_END)
             file.write(bytes([last[0] ^ 1]))
+    elif damage == "unknown architecture":
+        _change(copy / "config.json", architectures=["ShakedownForCausalLM"])
     else:
-        config = copy / "config.json"
-        config.write_text(json.dumps(json.loads(config.read_text()) | {"rope_theta": 500000.0}, indent=2))
+        _change(copy / "config.json", rope_theta=500000.0)
     return copy
+
+
+def on_files(nodes: Sequence[RunningNode], shape: Shape) -> None:
+    """Take away what a node is to lack.
+
+    Raises:
+        LaunchError: it could not be taken away.
+    """
+    for node in nodes:
+        if shape.model.get(node.plan.role) == "folder missing":
+            _run(node, ["sh", "-c", f"umount -n {MODEL} && rmdir {MODEL}"])
+
+
+def memory_share(headroom_bytes: int, meminfo: Path = Path("/proc/meminfo")) -> float:
+    """The share of this machine's memory that is in use once so many bytes more are taken than now."""
+    fields = dict(line.split(":", 1) for line in meminfo.read_text().splitlines())
+    total, available = (int(fields[name].split()[0]) * 1024 for name in ("MemTotal", "MemAvailable"))
+    return min(0.95, (total - available + headroom_bytes) / total)
 
 
 def on_fabric(nodes: Sequence[RunningNode], shape: Shape) -> None:
@@ -100,6 +119,10 @@ def without_engine(node: RunningNode) -> Path:
     node.file(folder).mkdir(exist_ok=True)
     node.file(folder / "vllm.py").write_text("raise ModuleNotFoundError(\"No module named 'vllm'\", name='vllm')\n")
     return folder
+
+
+def _change(config: Path, **values: object) -> None:
+    config.write_text(json.dumps(json.loads(config.read_text()) | values, indent=2))
 
 
 def _need(tool: str, package: str) -> None:
