@@ -145,7 +145,7 @@ def test_a_failed_launch_is_one_error_with_the_whole_explanation() -> None:
         "NET-06", "no packet arrives", "spark-b", 1.0, "serve log", "timed out", "a firewall", "open it"
     )
     with pytest.raises(FailedLaunchError) as failed:
-        require_ready(Status("pair", State.FAILED, 31.0, began=1.0, explanation=explanation), "nothing was ended")
+        require_ready(Status("pair", State.FAILED, 36.0, began=1.0, explanation=explanation), "nothing was ended")
     assert failed.value.exit_code == 12
     assert str(failed.value).splitlines() == [
         "pair: failed (0:30 since it began)",

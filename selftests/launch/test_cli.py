@@ -141,7 +141,7 @@ def test_options_reach_the_watch(typed: Typed, tmp_path: Path, monkeypatch: pyte
 
 
 def told(state: State, fault: str | None = None) -> Status:
-    explanation = Explanation(fault, "what is wrong", "spark-b", 1.0) if state is State.FAILED else None
+    explanation = Explanation(fault, "what is wrong", "spark-b", 61.0) if state is State.FAILED else None
     return Status("pair", state, 61.0, began=1.0, explanation=explanation, notes=("a note",))
 
 

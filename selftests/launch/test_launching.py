@@ -132,6 +132,4 @@ def test_one_that_does_not_get_ready_stays_at_ray_and_says_what_is_left(
         target.serve(lambda _line: None, unseen, Options())
     assert target.stage is HOSTS
     assert str(failed.value).startswith(f"pair: {state} (1:00 since it began)")
-    assert "Nothing was ended: Ray runs on spark-a, spark-b, the server on spark-a if it still lives" in str(
-        failed.value
-    )
+    assert "left as it is: Ray on spark-a, spark-b, and the server on spark-a" in str(failed.value)

@@ -74,8 +74,8 @@ class Declared(Launchable):
     def _left(self) -> str:
         names = ", ".join(node.name for node in self._deployment.node)
         return (
-            f"Nothing was ended: Ray runs on {names}, the server on {self._deployment.head.name} if it still lives. "
-            "docs/launching.md says how to end them; a new launch needs the server gone."
+            f"left as it is: Ray on {names}, and the server on {self._deployment.head.name} if it still lives\n"
+            "(docs/launching.md says how to end them; before a new launch the server must be gone)"
         )
 
 

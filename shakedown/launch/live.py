@@ -195,7 +195,11 @@ def _phases(before: NodeStatus | None, node: NodeStatus, *, new: bool) -> Iterat
 def in_words(status: Status) -> str:
     """What has become of it, how fast it answered, and how long it took."""
     first = f", first request {status.first_request_s:.1f} s" if status.first_request_s is not None else ""
-    return f"{status.state.value}{first} ({_elapsed(status)})" if status.began else status.state.value
+    if status.began is None:
+        return status.state.value
+    why = status.explanation if status.state is State.FAILED else None
+    ended = why.at if why else status.updated_at
+    return f"{status.state.value}{first} ({duration(ended - status.began)} since it began)"
 
 
 def _progress(bar: Bar) -> str:
