@@ -17,7 +17,7 @@ from shakedown.inventory.load import load_deployment
 from shakedown.inventory.model import Deployment
 from shakedown.launch.stage import find_stage
 from shakedown.nodes.answer import TIMED_OUT, Command, Place
-from shakedown.nodes.container import down
+from shakedown.nodes.container import down, out_of_reach
 from shakedown.nodes.evidence import Evidence
 from shakedown.nodes.views.node import NodeViews
 from shakedown.outcomes import Stage
@@ -134,6 +134,25 @@ def test_without_the_check_that_it_runs_each_says_what_it_could_not_read(tmp_pat
     assert seen.failed == {"MEM-12"}
     assert "container vllm does not run on node-b" in seen.text
     assert "`docker start vllm` there" in seen.text
+
+
+@pytest.mark.parametrize(
+    ("complaint", "remedy"),
+    [
+        (NOT_RUNNING, "`docker start engine` there"),
+        ("sudo: docker: command not found", "there is no docker"),
+        ('OCI runtime exec failed: exec failed: exec: "timeout": executable file not found in $PATH', "`timeout`"),
+    ],
+)
+def test_what_keeps_every_command_out_is_told_with_its_remedy(complaint: str, remedy: str) -> None:
+    trouble = out_of_reach(complaint, "engine", "a")
+    assert trouble
+    assert trouble.node == "a"
+    assert remedy in trouble.remedy
+
+
+def test_what_a_command_says_itself_is_no_trouble_of_the_container() -> None:
+    assert out_of_reach("sh: 1: python3: not found", "engine", "a") is None
 
 
 @pytest.mark.parametrize(

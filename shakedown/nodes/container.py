@@ -15,6 +15,7 @@ _STATES: tuple[tuple[str, str], ...] = (
     (r"Cannot connect to the Docker daemon", "start docker there: `systemctl start docker`"),
 )
 
+_NOTHING_STARTS = "OCI runtime exec failed"
 _UNASKED = re.compile(r"permission denied while trying to connect to the docker|\bdocker: .*not found", re.IGNORECASE)
 """What is said where docker is not asked at all; then nothing is known about the container."""
 
@@ -39,6 +40,9 @@ def out_of_reach(complaint: str, container: str, node: str) -> ContainerDownErro
     if _UNASKED.search(complaint):
         why = f"docker cannot be asked about container {container} on {node} ({_last_line(complaint)})"
         return ContainerDownError(node, why, advice.remedy(complaint))
+    if _NOTHING_STARTS in complaint:
+        why = f"no command can be started in container {container} on {node} ({_last_line(complaint)})"
+        return ContainerDownError(node, why, "the image needs `sh` and `timeout`; `docker exec` there says the same")
     return down(complaint, container, node)
 
 

@@ -56,7 +56,7 @@ class Written:
 
     Attributes:
         what: that is written there, in words.
-        folder: where; what is not there yet will be made.
+        folder: where, with ``~`` for the home of the login; what is not there yet will be made.
         disk: the file system that it is, or will be, on.
     """
 
@@ -73,7 +73,8 @@ room() { # of the folder $2, for what is called $1: of the nearest one above it 
     case $2 in /*) ;; *) return ;; esac
     there=$2
     while [ ! -e "${there:-/}" ]; do there=${there%/*}; done
-    printf 'path %s\t%s\n' "$1" "$2"
+    case $2 in "$HOME"/*) shown="~${2#"$HOME"}" ;; *) shown=$2 ;; esac
+    printf 'path %s\t%s\n' "$1" "$shown"
     df -PT -B1 "${there:-/}" 2>/dev/null | tail -n +2
 }
 """
