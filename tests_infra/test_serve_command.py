@@ -8,7 +8,7 @@ from fixtures.claim import Claim
 from shakedown.engines.vllm.arguments import DATA_PARALLEL, ServeCommand
 from shakedown.engines.vllm.commanded import differences
 from shakedown.engines.vllm.environment import READY_TIMEOUT, READY_TIMEOUT_DEFAULT_S
-from shakedown.engines.vllm.model_shape import own_length
+from shakedown.engines.vllm.model_shape import own_heads, own_length
 from shakedown.inventory.model import Deployment
 from shakedown.nodes.memory_plan import kind_of
 from shakedown.nodes.ranks import driver_of
@@ -19,6 +19,11 @@ from shakedown.nodes.views.node import NodeViews
 pytestmark = pytest.mark.infra
 
 ALWAYS = ("hosts", "ray", "serving")
+BEFORE_LAUNCH = ("hosts", "ray")
+
+LENGTHENING = frozenset({"config", "hf-overrides", "hf-config-path", "rope-scaling"})
+ALLOWS_LONGER = "VLLM_ALLOW_LONG_MAX_MODEL_LEN"
+"""Options and a variable with which the engine takes more tokens than the model's configuration has."""
 
 PLUGINS = {"reasoning": "reasoning-parser-plugin", "tools": "tool-parser-plugin"}
 
@@ -76,6 +81,38 @@ def test_command_says_what_the_deployment_file_says(
         not differing,
         found=f"{start.known_from}: {'; '.join(differing)}",
         expected="what [model] and [serve] of the deployment file declare; memory is judged by the command",
+        node=deployment.head.name,
+    )
+
+
+@pytest.mark.check("SRV-12", stages=BEFORE_LAUNCH)
+def test_length_is_one_that_the_model_has(start: Start, head: NodeViews, deployment: Deployment, claim: Claim) -> None:
+    """The longest request that the command asks for is not longer than what the model was made for."""
+    own = own_length(head.model_files.folder.config)
+    allowed = driver_of(head, deployment).environment.get(ALLOWS_LONGER, "0") in ("1", "true")
+    if own is None or allowed or start.open_ended or LENGTHENING & start.command.options.keys():
+        pytest.skip("the model's length is not told, or something else than the model sets it")
+    asked = start.command.number("max-model-len")
+    claim(
+        asked is None or asked <= own,
+        found=f"{start.known_from}: --max-model-len {asked}",
+        expected=f"at most {own}, max_position_embeddings of config.json",
+        node=deployment.head.name,
+    )
+
+
+@pytest.mark.check("SRV-12", stages=BEFORE_LAUNCH)
+def test_heads_can_be_shared_among_the_ranks(
+    command: ServeCommand, head: NodeViews, deployment: Deployment, claim: Claim
+) -> None:
+    """Each rank of a tensor-parallel group gets as many of the model's attention heads as the others."""
+    heads, ranks = own_heads(head.model_files.folder.config), command.number("tensor-parallel-size")
+    if not heads or not ranks:
+        pytest.skip("the model's heads or the command's ranks are not told")
+    claim(
+        heads % ranks == 0,
+        found=f"{heads} attention heads for {ranks} ranks",
+        expected="a --tensor-parallel-size that divides the heads",
         node=deployment.head.name,
     )
 

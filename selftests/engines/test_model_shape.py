@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from selftests.proofs.bundle_memory import HYBRID
-from shakedown.engines.vllm.model_shape import ModelShape, own_length, shape_of
+from shakedown.engines.vllm.model_shape import ModelShape, own_heads, own_length, shape_of
 
 TINY = Path(__file__).parents[2] / "shakedown" / "embedded" / "model" / "config.json"
 DENSE = {"num_hidden_layers": 32, "num_attention_heads": 32, "hidden_size": 4096, "num_key_value_heads": 8}
@@ -98,3 +98,8 @@ def test_no_configuration_breaks_it(config: dict[str, Any]) -> None:
 )
 def test_the_length_of_a_model_is_told_where_nothing_scales_it(config: dict[str, Any], length: int | None) -> None:
     assert own_length(config) == length
+
+
+def test_heads_are_those_of_the_text() -> None:
+    assert own_heads(DENSE) == own_heads({"text_config": DENSE, "num_attention_heads": 7}) == 32
+    assert own_heads({}) is None

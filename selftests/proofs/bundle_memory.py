@@ -169,6 +169,12 @@ def _fault(
     return Fault(f"gb10-{name}", "bundle", check, stage=stage, inject=inject, pair="gb10", declared=other)
 
 
+def odd_heads(evidence: Evidence) -> None:
+    """A model of 25 heads, which two ranks cannot share."""
+    for node in NODES:
+        in_json(evidence, node, FOLDER, lambda answer: answer["config"].update(num_attention_heads=25))
+
+
 def command(*more: str) -> str:
     """A start command for the dressed pair that says what its deployment file says, and more."""
     return " ".join(
@@ -237,6 +243,19 @@ FAULTS: tuple[Fault, ...] = (
             "launch.serve": command("--gpu-memory-utilization 0.80").replace(" --served-model-name shakedown-tiny", "")
         },
     ),
+    Fault(
+        "gb10-command-beyond-the-model",
+        "bundle",
+        "SRV-12",
+        stage="hosts",
+        inject=nothing,
+        pair="gb10",
+        declared={
+            "launch.serve": command("--gpu-memory-utilization 0.80").replace("len 4096", "len 8192"),
+            "model.max_model_len": 8192,
+        },
+    ),
+    _fault("heads-that-do-not-divide", "SRV-12", odd_heads),
     Fault(
         "gb10-sleep-mode",
         "bundle",

@@ -137,6 +137,12 @@ def own_length(config: Mapping[str, Any]) -> int | None:
     return _number(text, "max_position_embeddings") or None
 
 
+def own_heads(config: Mapping[str, Any]) -> int | None:
+    """Attention heads, which the ranks of a tensor-parallel group share evenly; None where they are not told."""
+    text = config.get("text_config") or config.get("llm_config") or config
+    return (_number(text, "num_attention_heads") or None) if isinstance(text, Mapping) else None
+
+
 def _kinds(text: Mapping[str, Any], layers: int) -> Sequence[str]:
     """Kind of every layer: as listed, or by the interval of the full ones (every fourth, say), or all full."""
     listed = text.get("layer_types") or text.get("layers_block_type")
