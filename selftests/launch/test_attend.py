@@ -142,7 +142,7 @@ def test_a_time_line_that_cannot_be_read_is_none(tmp_path: Path, text: str) -> N
 
 def test_a_failed_launch_is_one_error_with_the_whole_explanation() -> None:
     explanation = Explanation(
-        "NET-06", "no packet arrives", "spark-b", 1.0, "serve log", "timed out", "a firewall", "open it"
+        "NET-06", "no packet arrives", "spark-b", 31.0, "serve log", "timed out", "a firewall", "open it"
     )
     with pytest.raises(FailedLaunchError) as failed:
         require_ready(Status("pair", State.FAILED, 36.0, began=1.0, explanation=explanation), "nothing was ended")

@@ -161,7 +161,7 @@ _FORM = TypeAdapter(Status)
 
 def schema() -> dict[str, Any]:
     """JSON schema of the file."""
-    return {"title": "Status of a launch", **_FORM.json_schema(mode="serialization")}
+    return {**_FORM.json_schema(mode="serialization"), "title": "Status of a launch"}
 
 
 def as_json(status: Status) -> str:
