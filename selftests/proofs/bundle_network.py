@@ -83,6 +83,16 @@ def link_flaps(evidence: Evidence) -> None:
     in_text(evidence, WORKER, ADAPTERS, r"(?<=^enp1s0f1np1/carrier_changes:)\d+", "64")
 
 
+def twin_with_small_mtu(evidence: Evidence) -> None:
+    """Large packets were set for the first half of the port only."""
+
+    def edit(links: list[dict[str, Any]]) -> None:
+        next(link for link in links if link.get("ifname") == TWIN_NIC).update(mtu=1500)
+
+    for node in (HEAD, WORKER):
+        in_json(evidence, node, "ip -j addr", edit)
+
+
 def one_subnet_for_twins(evidence: Evidence) -> None:
     """Both halves of the port in one subnet (spark-vllm-docker#270)."""
 
@@ -244,6 +254,7 @@ FAULTS: tuple[Fault, ...] = (
     _fault("container-serialises", "ENV-07", "hosts", container_serialises),
     _fault("symbol-errors", "NET-21", "ray", symbol_errors),
     _fault("link-flaps", "NET-21", "hosts", link_flaps),
+    _fault("twin-with-small-mtu", "NET-07", "hosts", twin_with_small_mtu),
     _fault("one-subnet-for-twins", "NET-04", "hosts", one_subnet_for_twins),
     _fault("route-by-vpn", "NET-16", "hosts", route_by_vpn),
     _fault("firewall-with-one-port", "RAY-09", "hosts", firewall_with_one_port),
