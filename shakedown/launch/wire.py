@@ -24,6 +24,7 @@ MODULES = (
     "ports",
     "processes",
     "samples",
+    "link",
     "follow",
 )
 """What is sent, each before who needs it."""

@@ -13,6 +13,7 @@ from shakedown.launch.scripts.channel import Channel, Gone
 from shakedown.launch.scripts.docker import Container
 from shakedown.launch.scripts.files import Files
 from shakedown.launch.scripts.kernel import Kernel
+from shakedown.launch.scripts.link import Link
 from shakedown.launch.scripts.printed import Printed
 from shakedown.launch.scripts.processes import Processes
 from shakedown.launch.scripts.samples import Samples
@@ -60,9 +61,11 @@ def sources_of(channel: Channel, order: Mapping[str, Any], ends: contextlib.Exit
     """
     sieve = Sieve.of_node(order["words"])
     positions = dict(order["positions"])
-    own = {key: positions.pop(key, None) for key in ("kernel", "container", "printed")}
+    own = {key: positions.pop(key, None) for key in ("kernel", "container", "printed", "link")}
     processes = Processes(channel, order["port"]) if order["processes"] else None
     sources: list[Source] = [Samples(channel, order["interface"], order["hcas"], processes)]
+    if order["interface"]:
+        sources.append(Link(channel, order["interface"]))
     if order["container"]:
         name, stream = order["container"]
         container = Container(channel, name, own["container"])
