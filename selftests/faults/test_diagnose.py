@@ -69,6 +69,42 @@ def test_the_grace_is_a_parameter_and_counts_from_when_the_line_came_in() -> Non
     assert diagnostician.verdict(NOW + 101) is not None
 
 
+def test_a_process_that_ended_is_told_soon_since_who_killed_it_writes_before() -> None:
+    diagnostician = Diagnostician()
+    diagnostician.exited("worker", "node-b", NOW)
+    diagnostician.feed(line(0.2, DIED))
+    assert diagnostician.verdict(NOW + 0.2) is None
+    found = diagnostician.verdict(NOW + 0.5)
+    assert found
+    assert (found.fault, found.node, found.settled) == ("SRV-04", "node-b", False)
+
+
+def test_an_end_long_after_the_first_sign_makes_no_verdict_hasty() -> None:
+    diagnostician = Diagnostician()
+    diagnostician.feed(line(0, DEAD))
+    diagnostician.exited("server", "node-a", NOW + 3)
+    assert diagnostician.verdict(NOW + 4) is None
+
+
+TERMINATED = "(raylet) Raylet is terminated. Termination is unexpected. Possible reasons include: (1) SIGKILL"
+
+
+def test_a_root_that_names_no_node_waits_for_a_line_that_does() -> None:
+    diagnostician = Diagnostician()
+    diagnostician.feed(line(0, TERMINATED))
+    assert diagnostician.verdict(NOW + 0.3) is None
+    diagnostician.exited("raylet", "node-b", NOW + 0.3)
+    found = diagnostician.verdict(NOW + 0.4)
+    assert found
+    assert (found.fault, found.node) == ("RAY-17", "node-b")
+
+
+def test_a_root_of_which_nobody_says_where_it_is_is_told_all_the_same() -> None:
+    found = told([line(0, TERMINATED)], NOW + 0.5)
+    assert found
+    assert (found.fault, found.node) == ("RAY-17", "node-a")
+
+
 def test_a_root_far_away_does_not_explain() -> None:
     assert fault([line(0, DEAD), line(29, KILLED)]) == "MEM-01"
     far = told([line(0, DEAD), line(31, KILLED)])
