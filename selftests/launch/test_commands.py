@@ -134,7 +134,8 @@ def test_a_log_on_the_machine_of_a_server_in_a_container_is_opened_by_the_machin
     outside = commands.serve(pair(tmp_path, LOGGED + container), {})
     inside = commands.serve(pair(tmp_path, LOGGED + 'log_in = "container"\n' + container), {})
     assert (outside.place, inside.place) == (Place.MACHINE, Place.ENGINE)
-    assert shlex.split(outside.text)[:4] == ["setsid", "docker", "exec", "engine"]
+    assert outside.text.splitlines()[0] == "exec > /var/log/serve.log"
+    assert shlex.split(outside.text.splitlines()[1])[:4] == ["setsid", "docker", "exec", "engine"]
     assert "docker" not in inside.text
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import time
 from pathlib import Path
 
@@ -48,6 +49,21 @@ def test_the_server_is_left_behind_with_its_output_in_the_log(tmp_path: Path) ->
     (words,) = calls(tmp_path)
     assert words[:4] == ["192.168.200.12", "hunter2", "-m", "vllm.entrypoints.openai.api_server"]
     assert "started with" in log.read_text()
+
+
+def test_a_log_that_cannot_be_written_is_told_and_no_server_started(tmp_path: Path) -> None:
+    deployment = local_pair(tmp_path, more=f'log = "{tmp_path}/none/serve.log"\n')
+    with pytest.raises(LaunchError, match=rf"exit status 2 on spark-a\n .*{tmp_path}/none/serve.log"):
+        start.run_steps(Stage.SERVING, deployment, lambda _line: None)
+    assert calls(tmp_path) == []
+
+
+@pytest.mark.parametrize("shell", ["sh", "bash"])
+def test_a_program_that_reads_stdin_takes_nothing_of_the_command(tmp_path: Path, shell: str) -> None:
+    deployment = local_pair(tmp_path, more='[launch]\nray_head = """\ncat\necho after\n"""\n')
+    ((command,), _) = start.steps_to(Stage.RAY, deployment)
+    said = subprocess.run([shell, "-s"], input=command.script, capture_output=True, text=True, check=True)
+    assert said.stdout == "after\n"
 
 
 def test_a_command_without_an_end_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -48,8 +48,12 @@ class StartCommand:
 
     @property
     def script(self) -> str:
-        """What is sent to the shell: the text, behind the variables that nobody is shown."""
-        return "".join(f"export {name}={shlex.quote(value)}\n" for name, value in self.secrets.items()) + self.text
+        """What is sent to the shell: the text, behind the variables that nobody is shown.
+
+        In braces it is read whole before any of it is run: else a program in it that reads stdin would take the rest.
+        """
+        secrets = "".join(f"export {name}={shlex.quote(value)}\n" for name, value in self.secrets.items())
+        return f"{secrets}{{\n{self.text}\n}} < /dev/null\n"
 
 
 def ray_head(deployment: Deployment) -> StartCommand:
@@ -152,7 +156,8 @@ def _detached(deployment: Deployment) -> str:
     if deployment.container and deployment.serve.log_in == "host":
         key = ["-e", API_KEY] if deployment.serve.api_key_env else []
         line = f"{shlex.join(['docker', 'exec', *key, deployment.container.name])} {line}"
-    return f"setsid {line} > {shlex.quote(str(log))} 2>&1 < /dev/null &"
+    opened = f"exec > {shlex.quote(str(log))}"  # by itself: the shell says what is wrong with it, and ends with it
+    return f"{opened}\nsetsid {line} 2>&1 < /dev/null &"
 
 
 def _log_place(deployment: Deployment) -> Place:
