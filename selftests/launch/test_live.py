@@ -119,9 +119,27 @@ def test_a_terminal_shows_both_nodes() -> None:
         assert part in text
 
 
+def test_a_terminal_of_80_columns_shows_every_node_its_phase_and_its_memory() -> None:
+    out = io.StringIO()
+    Console(file=out, width=80).print(picture(healthy()[300]))
+    shown_a = next(line for line in out.getvalue().splitlines() if line.startswith(A))
+    for part in (f"{A}  weights  ", "14 of 39 shards  ", "102.4 GiB  102.4 GiB"):
+        assert part in shown_a
+
+
+@pytest.mark.parametrize("environment", [{"FORCE_COLOR": "1"}, {"TTY_COMPATIBLE": "1"}])
+def test_a_log_is_no_terminal_whatever_ci_says_of_colours(environment: dict[str, str]) -> None:
+    out = io.StringIO()
+    with shown(Console(file=out, _environ=environment)) as show:
+        for status in healthy():
+            show(status)
+    assert "\x1b" not in out.getvalue()
+    assert len(out.getvalue().splitlines()) < 80
+
+
 def test_a_terminal_is_redrawn_in_place() -> None:
     out = io.StringIO()
-    with shown(Console(file=out, force_terminal=True, width=140)) as show:
+    with shown(Console(file=out, force_terminal=True, width=140), redrawn=True) as show:
         for status in healthy()[100:104]:
             show(status)
     assert "\x1b[2K" in out.getvalue()

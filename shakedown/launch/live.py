@@ -29,19 +29,27 @@ PAUSE_S = 30.0
 """... and the time after which one is written as long as it moves at all."""
 
 BAR_WIDTH = 28
+PHASE_WIDTH, NAME_WIDTH = 12, 12
+"""Characters that these columns keep where a terminal is narrow: the bar gives way first."""
+
 _TONE = {State.READY: "green", State.FAILED: "red", State.STALLED: "yellow", State.ENDED: "yellow"}
 
 
 @contextmanager
-def shown(console: Console | None = None) -> Iterator[Show]:
-    """Show a launch on stderr while the block runs; gives the callback to tell each status to."""
+def shown(console: Console | None = None, *, redrawn: bool | None = None) -> Iterator[Show]:
+    """Show a launch on stderr while the block runs; gives the callback to tell each status to.
+
+    Args:
+        console: another than that of stderr.
+        redrawn: whether in place or line by line; None: in place where that can be done.
+    """
     console = console or Console(stderr=True)
     lines = Lines()
 
     def write(text: str) -> None:
         console.print(text, highlight=False, markup=False, soft_wrap=True)
 
-    if not console.is_terminal:
+    if not (_can_redraw(console) if redrawn is None else redrawn):
 
         def tell(status: Status) -> None:
             for line in lines.of(status):
@@ -57,6 +65,11 @@ def shown(console: Console | None = None) -> Iterator[Show]:
             live.update(picture(status), refresh=True)
 
         yield draw
+
+
+def _can_redraw(console: Console) -> bool:
+    """Asked of the file itself: CI systems set ``FORCE_COLOR``, by which rich takes a log for a terminal."""
+    return console.file.isatty() and not console.is_dumb_terminal
 
 
 def lines_to(write: Callable[[str], None]) -> Display:
@@ -81,8 +94,11 @@ def picture(status: Status) -> RenderableType:
     head.append(status.state.value, f"bold {_TONE.get(status.state, 'cyan')}")
     head.append(f"  {_elapsed(status)}{_left(status)}")
     table = Table(box=None, pad_edge=False)
-    for name in ("node", "phase", "", "progress", "for", "memory free", "lowest"):
-        table.add_column(name, no_wrap=name != "phase")
+    table.add_column("node", no_wrap=True, min_width=min(NAME_WIDTH, max(len(node.name) for node in status.nodes)))
+    table.add_column("phase", min_width=PHASE_WIDTH)
+    table.add_column("", max_width=BAR_WIDTH)
+    for name in ("progress", "for", "free", "lowest"):
+        table.add_column(name, no_wrap=True)
     for node in status.nodes:
         table.add_row(*_row(node, status.updated_at))
         if not node.reached or node.missing:
@@ -93,7 +109,7 @@ def picture(status: Status) -> RenderableType:
 def _row(node: NodeStatus, now: float) -> tuple[RenderableType, ...]:
     bar: RenderableType = ""
     if node.bar:
-        bar = ProgressBar(total=max(1, node.bar.total), completed=node.bar.done, width=BAR_WIDTH)
+        bar = ProgressBar(total=max(1, node.bar.total), completed=node.bar.done)
     doing = [node.phase, node.activity if not node.bar else ""]
     return (
         printable(node.name),
