@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
+from selftests.proofs.launches.record import LaunchProof
 from selftests.proofs.model import Clean, Fault
 from selftests.proofs.observe import ROOT, Observation
 
@@ -53,11 +54,12 @@ class Proof(BaseModel):
 
 
 class Proofs(BaseModel):
-    """The whole file, by fault."""
+    """The whole file: suites by fault, launches by name."""
 
     model_config = ConfigDict(extra="forbid")
 
     proofs: dict[str, Proof] = {}
+    launches: dict[str, LaunchProof] = {}
 
 
 def load() -> Proofs:
@@ -67,10 +69,25 @@ def load() -> Proofs:
 
 def save(proofs: Proofs) -> None:
     """Write the file, ordered by name so that a change shows as one."""
-    ordered = Proofs(proofs=dict(sorted(proofs.proofs.items())))
+    ordered = Proofs(proofs=dict(sorted(proofs.proofs.items())), launches=dict(sorted(proofs.launches.items())))
     partial = FILE.with_suffix(".partial")
     partial.write_text(ordered.model_dump_json(indent=1) + "\n", encoding="utf-8")
     partial.replace(FILE)
+
+
+def keep(name: str, proof: Proof | LaunchProof) -> None:
+    """Write one observation into the file, as it is by now: others may be at work, too."""
+    proofs = load()
+    if isinstance(proof, LaunchProof):
+        proofs.launches[name] = proof
+    else:
+        proofs.proofs[name] = proof
+    save(proofs)
+
+
+def known(proofs: Proofs, name: str) -> Proof | LaunchProof | None:
+    """What has been observed of that name."""
+    return proofs.launches.get(name) or proofs.proofs.get(name)
 
 
 def proof_of(run: Fault | Clean, seen: Observation, sources: str) -> Proof:
