@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import queue
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Sequence
@@ -93,6 +95,30 @@ def test_time_that_is_up_ends_it_with_what_is_known() -> None:
     status = follow(Watch(pair()), events(until_c10d()), Asking(never, nobody), lambda _: None, deadline_s=0.3)
     assert status.state is State.RUNNING
     assert status.phase == "distributed rendezvous"
+
+
+FOR_EVER = """
+import threading, time
+from selftests.launch.test_follow import events, follow, nobody, pair, whole, Answered, Asking, Watch
+
+lines, _ = whole([0.1] * 10)
+answered = Answered(time.time(), 200, (pair().model.served_name,))
+asked = threading.Event()
+
+
+def prove():
+    asked.set()
+    threading.Event().wait()
+
+
+follow(Watch(pair()), events(lines, answered), Asking(prove, nobody), lambda _: None, deadline_s=1)
+print("asked" if asked.is_set() else "nobody asked")
+"""
+
+
+def test_a_request_without_an_answer_does_not_keep_the_program_from_its_end() -> None:
+    done = subprocess.run([sys.executable, "-c", FOR_EVER], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (0, "asked\n"), done.stderr
 
 
 def test_an_error_of_an_asker_is_not_swallowed() -> None:

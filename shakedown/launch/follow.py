@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import queue
+import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import dataclass
+from functools import partial
 
 from shakedown.launch.events import Event
 from shakedown.launch.gather import Gather, gather_all
@@ -14,6 +16,8 @@ from shakedown.launch.ready import Proved
 from shakedown.launch.stall import Gathered
 from shakedown.launch.status import State, Status
 from shakedown.launch.watch import Due, Watch
+
+_Answers = tuple[Proved | Gathered, ...]
 
 TURN_S = 0.2
 """Between two looks: a failure is to be known within a second of its first sign."""
@@ -55,23 +59,19 @@ def follow(
         The last status.
     """
     end = None if deadline_s is None else clock() + deadline_s
-    asked: Future[tuple[Proved | Gathered, ...]] | None = None
-    pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="asks for the watch")
-    try:
-        while True:
-            _take(watch, events)
-            if asked is not None and asked.done():
-                for answer in asked.result():
-                    watch.feed(answer)
-                asked = None
-            status = watch.status(clock())
-            show(status)
-            if status.settled or _explained(watch, status) or (end is not None and clock() >= end):
-                return status
-            if asked is None and watch.due is not None:
-                asked = pool.submit(_ask, watch, watch.due, asking, clock)
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)
+    asked: Future[_Answers] | None = None
+    while True:
+        _take(watch, events)
+        if asked is not None and asked.done():
+            for answer in asked.result():
+                watch.feed(answer)
+            asked = None
+        status = watch.status(clock())
+        show(status)
+        if status.settled or _explained(watch, status) or (end is not None and clock() >= end):
+            return status
+        if asked is None and watch.due is not None:
+            asked = _beside(partial(_ask, watch, watch.due, asking, clock))
 
 
 def _take(watch: Watch, events: queue.SimpleQueue[Event]) -> None:
@@ -90,7 +90,21 @@ def _explained(watch: Watch, status: Status) -> bool:
     return status.state is State.STALLED and watch.due is None
 
 
-def _ask(watch: Watch, due: Due, asking: Asking, clock: Callable[[], float]) -> tuple[Proved | Gathered, ...]:
+def _ask(watch: Watch, due: Due, asking: Asking, clock: Callable[[], float]) -> _Answers:
     if due is Due.PROOF:
         return (asking.prove(),)
     return gather_all(watch.known.deployment.node, asking.gather, clock)
+
+
+def _beside(ask: Callable[[], _Answers]) -> Future[_Answers]:
+    """Ask in a thread that nobody waits for: a request may take minutes, a deadline or Ctrl-C must not."""
+    answer: Future[_Answers] = Future()
+
+    def run() -> None:
+        try:
+            answer.set_result(ask())
+        except BaseException as error:  # noqa: BLE001 - raised again where the answer is taken
+            answer.set_exception(error)
+
+    threading.Thread(target=run, name="asks for the watch", daemon=True).start()
+    return answer
