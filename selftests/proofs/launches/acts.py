@@ -14,7 +14,6 @@ from shakedown.embedded.node import MODEL, PYTHON, RunningNode, base_environment
 from shakedown.embedded.processes import kill
 from shakedown.embedded.server import LOG
 from shakedown.faults.signatures import noise
-from shakedown.inventory.load import load_deployment
 from shakedown.launch.attend import Options, attend
 from shakedown.launch.status import State, Status
 
@@ -127,7 +126,7 @@ def watched(scene: Scene) -> None:
     """Somebody else begins to watch, and knows nothing of the begin."""
     seen: list[Status] = []
     thread = threading.Thread(
-        target=lambda: attend(load_deployment(scene.file), seen.append, Options(deadline_s=200)), daemon=True
+        target=lambda: attend(scene.deployment, seen.append, Options(deadline_s=200)), daemon=True
     )
     thread.start()
 
@@ -144,13 +143,12 @@ def watched(scene: Scene) -> None:
 
 def served_before(scene: Scene) -> None:
     """The same Ray has served before: that server has become ready and was then killed."""
-    deployment = load_deployment(scene.file)
-    launch = deployment.launch
+    launch = scene.deployment.launch
     assert launch is not None
     assert launch.serve is not None
     on(scene.head, ["sh", "-c", launch.serve])
     states: list[Status] = []
-    status = attend(deployment, states.append, Options(deadline_s=200), time.time())
+    status = attend(scene.deployment, states.append, Options(deadline_s=200), time.time())
     assert status.state is State.READY, status
     signalled("KILL", head, "vllm.entrypoints")(scene)
     until = time.monotonic() + 30

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from shakedown.embedded.node import RunningNode
 from shakedown.engines.vllm.phases import PhaseName
+from shakedown.inventory.model import Deployment
 from shakedown.launch.status import State, Status
 from shakedown.outcomes import Stage
 
@@ -42,14 +43,14 @@ class Scene:
     Attributes:
         head, worker: its nodes.
         file: its deployment file.
-        workdir: for whatever an act leaves.
+        deployment: what that says, with a state folder that goes when the launch is over.
         ends: what is called when the launch is over; an `AssertionError` of it is a proof that does not hold.
     """
 
     head: RunningNode
     worker: RunningNode
     file: Path
-    workdir: Path
+    deployment: Deployment
     ends: list[Callable[[], None]] = field(default_factory=list)
 
 

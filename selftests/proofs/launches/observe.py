@@ -14,6 +14,7 @@ from selftests.proofs.launches.witness import Witness
 from shakedown.embedded.up import Options, start
 from shakedown.errors import LaunchError
 from shakedown.inventory.load import load_deployment
+from shakedown.inventory.model import Deployment
 from shakedown.launch.attend import Options as Attending
 from shakedown.launch.launching import Declared
 from shakedown.launch.live import Show
@@ -103,7 +104,8 @@ def observe(launch: Launch, workdir: Path) -> Seen:
     with start(options) as running:
         if launch.stage is Stage.SERVING:
             running.reach(Stage.RAY)
-        scene = Scene(running.nodes[0], running.nodes[1], running.file, workdir)
+        head, worker = running.nodes
+        scene = Scene(head, worker, running.file, _aside(running.file, workdir))
         if launch.before:
             launch.before(scene)
         watcher = Watcher(launch, scene)
@@ -115,10 +117,8 @@ def observe(launch: Launch, workdir: Path) -> Seen:
 
 
 def _launched(launch: Launch, watcher: Watcher, scene: Scene) -> LaunchError | None:
-    """By the way of `python -m shakedown launch`, with nothing kept of it; returns what it ended with."""
-    deployment = load_deployment(scene.file)
-    aside = deployment.deployment.model_copy(update={"state": str(scene.workdir / "state")})
-    target = Declared(scene.file, deployment.model_copy(update={"deployment": aside}))
+    """By the way of `python -m shakedown launch`; returns what it ended with."""
+    target = Declared(scene.file, scene.deployment)
 
     @contextmanager
     def display() -> Iterator[Show]:
@@ -133,6 +133,13 @@ def _launched(launch: Launch, watcher: Watcher, scene: Scene) -> LaunchError | N
     except LaunchError as error:
         return error
     return None
+
+
+def _aside(file: Path, workdir: Path) -> Deployment:
+    """The deployment, with the record of its launches where nobody else looks for it."""
+    deployment = load_deployment(file)
+    head = deployment.deployment.model_copy(update={"state": str(workdir / "state")})
+    return deployment.model_copy(update={"deployment": head})
 
 
 @contextmanager
