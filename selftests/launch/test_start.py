@@ -11,6 +11,7 @@ import pytest
 from selftests.launch.machines import calls, local_pair
 from shakedown.errors import LaunchError
 from shakedown.faults import exit_codes
+from shakedown.inventory.model import Deployment
 from shakedown.launch import start, step
 from shakedown.outcomes import Stage
 
@@ -64,6 +65,42 @@ def test_a_program_that_reads_stdin_takes_nothing_of_the_command(tmp_path: Path,
     ((command,), _) = start.steps_to(Stage.RAY, deployment)
     said = subprocess.run([shell, "-s"], input=command.script, capture_output=True, text=True, check=True)
     assert said.stdout == "after\n"
+
+
+@pytest.fixture
+def by_sudo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A `sudo` that notes each use, and a `docker` that answers to root alone; gives the file of the notes."""
+    used = tmp_path / "sudo"
+    programs = {
+        "sudo": f'echo used >> {used}\nAS_ROOT=1; export AS_ROOT; shift 2; exec "$@"',
+        "docker": '[ "$AS_ROOT" ] || { echo "permission denied" >&2; exit 1; }\n'
+        'while [ "$1" != engine ]; do shift; done; shift; exec "$@"',
+    }
+    for name, text in programs.items():
+        file = tmp_path / "bin" / name
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(f"#!/bin/sh\n{text}\n")
+        file.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=":")
+    return used
+
+
+@pytest.mark.parametrize("stage", [Stage.RAY, Stage.SERVING])
+def test_docker_is_asked_by_sudo_where_a_node_needs_it(tmp_path: Path, by_sudo: Path, stage: Stage) -> None:
+    start.run_steps(stage, _with_sudo(tmp_path, '[container]\nname = "engine"\n'), lambda _line: None)
+    assert by_sudo.exists()
+
+
+def test_without_a_container_nothing_is_started_as_root(tmp_path: Path, by_sudo: Path) -> None:
+    start.run_steps(Stage.RAY, _with_sudo(tmp_path, ""), lambda _line: None)
+    assert len(calls(tmp_path)) == 2
+    assert not by_sudo.exists()
+
+
+def _with_sudo(folder: Path, more: str) -> Deployment:
+    deployment = local_pair(folder, more=f'log = "{folder}/serve.log"\n{more}')
+    nodes = tuple(node.model_copy(update={"sudo": True}) for node in deployment.node)
+    return deployment.model_copy(update={"node": nodes})
 
 
 def test_a_command_without_an_end_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

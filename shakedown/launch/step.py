@@ -134,6 +134,10 @@ def _pieces(descriptor: int) -> Iterator[bytes | None]:
 
 
 def _transport(deployment: Deployment, command: StartCommand) -> Transport:
-    """The way in, as the login user: `sudo` of a node is for reading, what runs on would belong to root."""
-    node: Node = command.node.model_copy(update={"sudo": False})
+    """The way in, as the login user: `sudo` of a node is for reading, what runs on would belong to root.
+
+    Where there is a container, it belongs to the container's user anyhow, and `sudo` may be the way to docker.
+    """
+    by_docker = command.ours and deployment.container is not None
+    node: Node = command.node if by_docker else command.node.model_copy(update={"sudo": False})
     return transport_for(node, deployment) if command.place is Place.ENGINE else machine_transport(node)
