@@ -17,6 +17,9 @@ TELLING = ("create", "start", "restart", "pause", "unpause", "kill", "oom", "die
 PAST_S = 3600.0
 AGAIN_S = 5.0
 
+EXCERPT = 100
+"""Characters of an answer that is not understood; the machine is followed all the same."""
+
 
 class Container:
     """Events and state of one container, each as a line that says it in words.
@@ -70,11 +73,15 @@ class Container:
             if not line.startswith("{"):
                 said = line.strip() or said
                 continue
-            event = json.loads(line)
-            at = event["timeNano"] / 1e9
+            try:
+                event = json.loads(line)
+                at, text = event["timeNano"] / 1e9, _event(event["Action"], event["Actor"]["Attributes"])
+            except (ValueError, KeyError, TypeError):  # of another program by that name, or half a line
+                self._tell("docker events", f"not understood: {line.strip()[:EXCERPT]}")
+                continue
             if at > self._at:
                 self._at = at
-                self._say(at, _event(event["Action"], event["Actor"]["Attributes"]))
+                self._say(at, text)
                 self._state_at = now
         if events.child.ended:
             events.child.close()
@@ -93,12 +100,16 @@ class Container:
             self._told = None
             self._tell("docker inspect", " ".join(lines).strip() or "docker inspect said nothing")
             return
-        told = json.loads(said)
-        self.running = bool(told["Running"])
+        try:
+            told = json.loads(said)
+            self.running, text = bool(told["Running"]), _state(told)
+        except (ValueError, KeyError, TypeError):
+            self._tell("docker inspect", f"not understood: {said.strip()[:EXCERPT]}")
+            return
         if said != self._told:
             self._tell("docker inspect", None)
             self._told = said
-            self._say(time.time(), _state(told))
+            self._say(time.time(), text)
 
     def _say(self, at: float, text: str) -> None:
         row = [at, f"container {self.name}: {text}"]
