@@ -17,8 +17,10 @@ from shakedown.errors import LaunchError
 from shakedown.inventory.model import Deployment
 from shakedown.launch import cli
 from shakedown.launch.attend import FailedLaunchError, Options
+from shakedown.launch.gate import GateError
 from shakedown.launch.launching import Launchable
-from shakedown.launch.status import Explanation, State, Status
+from shakedown.launch.status import Explanation, State, Status, from_json
+from shakedown.launch.suites import SuiteRun
 from shakedown.outcomes import Stage
 
 Typed = Callable[..., Any]
@@ -214,6 +216,29 @@ def test_what_is_ready_already_is_told_and_nothing_is_done(
         0,
         f"serving: {file.name}\n" if not file.is_absolute() else f"serving: {file}\n",
     )
+
+
+def test_the_status_file_tells_no_earlier_launch(typed: Typed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that was stopped before its model was started, and one that is ready already, are told as well."""
+    told_in = tmp_path / "status.json"
+    target = Refusing(declared(tmp_path / "deployment.toml"), told(State.READY))
+    monkeypatch.setattr(cli, "Declared", lambda *_: target)
+    monkeypatch.setattr("shakedown.launch.launching.require_no_server", lambda _: None)
+    seen: list[State] = []
+
+    def blocked(_file: Path, stage: Stage) -> None:
+        seen.append(from_json(told_in.read_text()).state)
+        raise GateError(stage, SuiteRun(1, None))
+
+    monkeypatch.setattr("shakedown.launch.launching.require_sound", blocked)
+    assert isinstance(typed("launch", "--json-status", str(told_in)).exception, GateError)
+    last = from_json(told_in.read_text())
+    assert (seen, last.state, last.settled) == ([State.WAITING], State.FAILED, True)
+    assert "stopped at stage ray" in last.notes[0]
+
+    target.stage = Stage.SERVING
+    assert typed("launch", "--json-status", str(told_in)).exit_code == 0
+    assert from_json(told_in.read_text()).state is State.READY
 
 
 def test_help_tells_every_exit_code(typed: Typed) -> None:

@@ -123,6 +123,17 @@ def test_a_declared_deployment_is_started_by_its_commands(tmp_path: Path, monkey
     assert ["--head" in words for words in calls(tmp_path)[:2]] == [True, False]
 
 
+def test_who_interrupts_is_told_that_the_server_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> Status:
+        raise KeyboardInterrupt
+
+    target, told = declared(tmp_path, monkeypatch), list[str]()
+    monkeypatch.setattr(launching, "attend", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        target.serve(told.append, unseen, Options())
+    assert told[-1].startswith("no longer followed; the server goes on")
+
+
 @pytest.mark.parametrize("state", [State.FAILED, State.STALLED, State.ENDED, State.RUNNING])
 def test_one_that_does_not_get_ready_stays_at_ray_and_says_what_is_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, state: State

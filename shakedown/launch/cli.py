@@ -27,6 +27,7 @@ from shakedown.launch.launching import Declared, Embedded, Launchable, attending
 from shakedown.launch.launching import launch as take
 from shakedown.launch.limits import Limits
 from shakedown.launch.live import shown
+from shakedown.launch.reported import reported
 from shakedown.launch.start import shown as command_shown
 from shakedown.launch.start import steps_to
 from shakedown.nodes.redact import redact
@@ -85,7 +86,7 @@ def launch(
     if dry_run:
         _show_commands(load_deployment(file or _standing()), until)
         return
-    with _target(file) as target:
+    with _target(file) as target, reported(target, json_status):
         take(target, until, _tell, shown, options, gate=gate)
     typer.echo(f"{target.stage}: {target.file}")
 

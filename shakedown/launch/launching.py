@@ -66,8 +66,12 @@ class Declared(Launchable):
         """By the serve command on the head."""
         began = time.time()
         run_steps(Stage.SERVING, self._deployment, progress)
-        with display() as show:
-            status = attend(self._deployment, show, options, began)
+        try:
+            with display() as show:
+                status = attend(self._deployment, show, options, began)
+        except KeyboardInterrupt:
+            progress("no longer followed; the server goes on, and `python -m shakedown watch` follows it again")
+            raise
         require_ready(status, self._left())
         self.stage = Stage.SERVING
 
