@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from math import inf
 
 from shakedown.engines.vllm.phases import PhaseName
 
@@ -94,3 +95,8 @@ class Limits:
         limit = self.phases.get(phase, STANDARD[phase])
         slack = ITEMS * (item_s or 0.0)
         return Limit(max(limit.quiet_s, slack), max(limit.busy_s, slack), limit.carries)
+
+    def unheard(self) -> Limits:
+        """For a server of whose log nothing is known: whatever moves may be any phase, and excuses everything."""
+        quiet_s = self.of(PhaseName.PROCESS).quiet_s
+        return replace(self, phases={PhaseName.PROCESS: Limit(quiet_s, inf)})

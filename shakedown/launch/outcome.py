@@ -8,6 +8,7 @@ from ipaddress import IPv4Address
 from urllib.parse import urlsplit
 
 from shakedown.engines.vllm.phases import PhaseName
+from shakedown.launch.events import Counter
 from shakedown.launch.explain import of_cause, of_diagnosis
 from shakedown.launch.known import Known
 from shakedown.launch.placement import unplaced
@@ -15,6 +16,12 @@ from shakedown.launch.silence import Silence
 from shakedown.launch.stall import Cause, cause_of
 from shakedown.launch.status import Explanation, State
 from shakedown.units import gib
+
+ABSENT_S = 15.0
+"""After so long a server that was started is seen: its process is there within a second, its first line within ten."""
+
+_UNSEEN = "no process of a server is seen yet, and no line of its log tells of a start; --deadline ends the waiting"
+_UNHEARD = "a server runs, and nothing that its log says is known: does it write where [serve].log says?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +47,7 @@ def judged(known: Known, now: float) -> Outcome:
         _by_api(known, now)
         or _by_failure(known, now)
         or _by_stop(known, now)
+        or _by_absence(known, now)
         or _by_standstill(known, now)
         or _by_life(known, now)
     )
@@ -89,6 +97,19 @@ def _by_stop(known: Known, now: float) -> Outcome | None:
     )
 
 
+def _by_absence(known: Known, now: float) -> Outcome | None:
+    """A command of ours has ended well, and what it starts is not there; an own command may still pull an image."""
+    own = known.deployment.launch is not None and known.deployment.launch.serve is not None
+    head, looked = known.head, known.head.signs.seen_at(Counter.CPU)
+    if own or known.since is None or known.course.start is not None or head.lives.has("server"):
+        return None
+    if looked is None or now - looked > known.limits.sampled_s or not _seen_for(known, ABSENT_S, looked):
+        return None
+    name = known.deployment.head.name
+    found = f"no API server runs on {name}, though the command that starts it has ended well"
+    return _failed(known, Cause(None, name, found, known.evidence.last_lines([name])), now)
+
+
 def _by_standstill(known: Known, now: float) -> Outcome | None:
     halted = [
         (name, kind, pid)
@@ -111,11 +132,13 @@ def _by_standstill(known: Known, now: float) -> Outcome | None:
 
 
 def _by_life(known: Known, now: float) -> Outcome:
+    blind = known.course.start is None and _seen_for(known, ABSENT_S, now)
     if known.head.lives.has("server") or _recent(known, known.progressed, later=True):
-        return Outcome(State.RUNNING)
+        return Outcome(State.RUNNING, note=_UNHEARD if blind else "")
     seen = known.head.lives.alive is not None
     if known.since is not None or not seen or known.first_event is None:
-        return Outcome(State.RUNNING if known.course.start is not None else State.WAITING)
+        waits = known.course.start is None
+        return Outcome(State.WAITING if waits else State.RUNNING, note=_UNSEEN if blind and known.since else "")
     if now - known.first_event < known.limits.settle_s:
         return Outcome(State.WAITING)
     return Outcome(
@@ -180,6 +203,10 @@ def _counters(known: Known) -> Iterator[str]:
 
 def _failed(known: Known, cause: Cause, now: float) -> Outcome:
     return Outcome(State.FAILED, settled=True, explanation=of_cause(known.deployment, cause, at=now, title=cause.found))
+
+
+def _seen_for(known: Known, seconds: float, now: float) -> bool:
+    return known.first_event is not None and now - known.first_event >= seconds
 
 
 def _recent(known: Known, at: float, *, later: bool = False) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import Enum
 
+from shakedown.engines.vllm.phases import PhaseName
 from shakedown.inventory.model import Deployment
 from shakedown.launch.events import Answered, Contact, Event, Logged, Opened, Processes, Sampled, Stream
 from shakedown.launch.history import Launched
@@ -149,7 +150,9 @@ class Watch:
             seen.signs.begin()
 
     def _silence(self, now: float) -> Silence | None:
-        phase = self.known.phase
+        phase, limits = self.known.phase, self.known.limits
+        if phase is None and self.known.head.lives.has("server"):
+            phase, limits = PhaseName.PROCESS, limits.unheard()
         if phase is None or not self.known.head.reached or self.known.answers:
             return None
         ways = self.known.course.ways()
@@ -157,7 +160,7 @@ class Watch:
         return silence(
             phase,
             [Rank(ways[name].phase, seen.signs if seen.reached else None) for name, seen in nodes],
-            self.known.limits,
+            limits,
             progressed=max(self.known.progressed, self.known.heard),
             spoke=self.known.spoke,
             item_s=self.known.estimate.item_s(phase),
