@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import time
 from pathlib import Path
@@ -9,10 +10,12 @@ from pathlib import Path
 import pytest
 
 from selftests.launch.machines import calls, local_pair
+from selftests.nodes.machines import eventually
 from shakedown.errors import LaunchError
 from shakedown.faults import exit_codes
 from shakedown.inventory.model import Deployment
 from shakedown.launch import start, step
+from shakedown.nodes.transport import Local
 from shakedown.outcomes import Stage
 
 
@@ -108,6 +111,32 @@ def test_a_command_without_an_end_is_ended(tmp_path: Path, monkeypatch: pytest.M
     deployment = local_pair(tmp_path, more='[launch]\nray_head = "echo here; exec sleep 60"\n')
     with pytest.raises(LaunchError, match=r"no end after 0 s on spark-a\n  here"):
         start.run_steps(Stage.RAY, deployment, lambda _line: None)
+
+
+class Far(Local):
+    """This machine as over ssh: what is started there does not end with its connection."""
+
+    def argv(self, script: str) -> list[str]:
+        return ["sh", "-c", 'exec 3<&0; setsid sh -c "$0" <&3 & wait', script]
+
+
+def test_what_is_given_up_is_ended_where_it_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(step, "LIMIT_S", 1.0)
+    monkeypatch.setattr(step, "machine_transport", lambda _node: Far())
+    number = tmp_path / "number"
+    own = f'[launch]\nray_head = "echo here; echo $$ > {number}; sleep 600; echo there"\n'
+    with pytest.raises(LaunchError, match=r"no end after 1 s on spark-a\n  here$"):
+        start.run_steps(Stage.RAY, local_pair(tmp_path, more=own), lambda _line: None)
+    group = int(number.read_text())
+    eventually(lambda: not Path(f"/proc/{group}").exists() and not _has_members(group), "the end of the command")
+
+
+def _has_members(group: int) -> bool:
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True
 
 
 def test_commands_are_shown_with_where_they_run_and_without_secrets(tmp_path: Path) -> None:

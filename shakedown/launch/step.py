@@ -28,6 +28,11 @@ LIMIT_S = 180.0
 PATIENCE_S = 10.0
 """A command that has said what is in its way is given so long to get on all the same: `ray start` tries for minutes."""
 
+NUMBER = "shakedown: process "
+"""Before all else the shell says its number in these words: what is given up has to be ended where it runs."""
+
+END_S = 15.0
+
 TAIL_LINES = 15
 _TURN_S = 0.2
 
@@ -52,6 +57,7 @@ class Step:
         self._lines: list[str] = []
         self._told: str | None = None
         self._hindered: float | None = None
+        self._number: int | None = None
         self.explanation: Explanation | None = None
 
     def run(self) -> str | None:
@@ -67,24 +73,38 @@ class Step:
         return self._failure(how)
 
     def _run(self) -> str | None:
-        argv = _transport(self._deployment, self._command).argv("exec sh -s")
+        transport = _transport(self._deployment, self._command)
         with subprocess.Popen(
-            argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, bufsize=0
+            transport.argv("exec sh -s"),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            bufsize=0,
         ) as process:
             try:
                 how = self._listen(process)
             finally:
                 process.kill()
-        if how is None and process.returncode:
+        if how is not None:
+            self._end(transport)
+        elif process.returncode:
             how = f"exit status {process.returncode}"
         return how
+
+    def _end(self, transport: Transport) -> None:
+        """End it on the node, with what it has begun: the end of its connection would not."""
+        if self._number is None:
+            return
+        script = f"kill -TERM -{self._number} 2>/dev/null || kill -TERM {self._number}"
+        with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+            subprocess.run(transport.argv(script), capture_output=True, timeout=END_S, check=False)
 
     def _listen(self, process: subprocess.Popen[bytes]) -> str | None:
         """Until it says no more; returns why it is not waited for any longer, None where it has ended."""
         assert process.stdin is not None
         assert process.stdout is not None
         with contextlib.suppress(BrokenPipeError):  # it has ended, and says why
-            process.stdin.write(self._command.script.encode())
+            process.stdin.write(f"echo '{NUMBER}'$$\n{self._command.script}".encode())
             process.stdin.close()
         end = time.monotonic() + LIMIT_S
         splitter = Splitter()
@@ -102,6 +122,9 @@ class Step:
         return None
 
     def _take(self, line: str) -> None:
+        if self._number is None and line.startswith(NUMBER):
+            self._number = int(line.removeprefix(NUMBER))
+            return
         text = redact(line.encode()).decode(errors="replace")
         self._lines.append(text)
         node: Node = self._command.node
