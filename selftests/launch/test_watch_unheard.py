@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
-from selftests.launch.story import A, B, Story, pair
+from selftests.launch.story import T0, A, B, Story, pair
 from shakedown.inventory.model import Deployment
+from shakedown.launch.events import Processes
 from shakedown.launch.status import State, Status
+from shakedown.launch.watch import Due
 
 NOT_THERE = "env: 'python3': No such file or directory"
 
@@ -64,3 +66,19 @@ def test_a_server_that_is_not_heard_and_works_is_never_condemned() -> None:
     *_, last = seconds(Story(since=-1), 5000, server=True, cpu=1.0)
     assert last.state is State.RUNNING
     assert any("nothing that its log says is known" in note for note in last.notes)
+
+
+@pytest.mark.parametrize(
+    ("owner", "state"),
+    [("python3 (100)", State.READY), ("python3 (7)", State.RUNNING), ("", State.RUNNING)],
+)
+def test_a_server_of_ours_is_ready_without_a_word_if_it_is_the_one_that_listens(owner: str, state: State) -> None:
+    story = Story(since=-1)
+    *_, last = seconds(story, 60, server=True, cpu=1.0)
+    assert last.state is State.RUNNING
+    story.feed(Processes(A, T0 + 60, {"server": (100,), "raylet": (50,), "gcs": (40,)}, (), owner))
+    story.answers(60)
+    assert (story.status(60).state, story.watch.due) == (State.RUNNING, Due.PROOF if state is State.READY else None)
+    if state is State.READY:
+        story.proves(61)
+    assert story.status(61).state is state

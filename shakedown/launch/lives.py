@@ -93,3 +93,9 @@ class Lives:
     def has(self, kind: str) -> bool:
         """Whether one of that kind lives."""
         return bool((self.alive or {}).get(kind))
+
+    @property
+    def serves(self) -> bool:
+        """Whether it is a server seen here that listens on the port of the API."""
+        pids = (self.alive or {}).get("server", ())
+        return any((self.port_owner or "").endswith(f"({pid})") for pid in pids)
