@@ -71,8 +71,8 @@ class Known:
     def healthy(self) -> bool:
         """Whether the API says that it is well, and is that of this launch.
 
-        While a start of ours has not come as far as its API, what answers on the port is another server, unless one that
-        is seen here listens on it: the log may be elsewhere, or its level WARNING.
+        While a start of ours has not come as far as its API, what answers on the port is another server, unless one
+        that is seen here listens on it: the log may be elsewhere, or its level WARNING.
         """
         if self.api is None or self.api.health != HTTPStatus.OK:
             return False
