@@ -29,6 +29,12 @@ SECRET = "Xq7secretvalue93"
         "hf_" + SECRET,
         "sk-proj-" + SECRET,
         f"RAY_AUTH_TOKEN={SECRET}",
+        f"non-default args: {{'port': 8000, 'api_key': ['{SECRET}'], 'model': 'x'}}",
+        f"non-default args: {{'api_key': ['first', '{SECRET}']}}",
+        f"args: Namespace(port=8000, api_key=['{SECRET}'], model='x')",
+        f"args: Namespace(hf_token='{SECRET}', model='x')",
+        f"{{'hf_token': '{SECRET}'}}",
+        f"x-api-key: {SECRET}",
     ],
 )
 def test_a_secret_is_blotted_out(line: str) -> None:
@@ -45,6 +51,8 @@ def test_a_secret_is_blotted_out(line: str) -> None:
         '{"max_tokens": 5, "tokenizer.json": "d9d476fbda36"}',
         "--tokenizer /models/x --max-model-len 65536",
         "VLLM_HOST_IP=192.168.200.12",
+        "non-default args: {'api_key': None, 'model': 'x', 'tokenizer': 'y', 'max_tokens': [1, 2]}",
+        "Namespace(tokenizer='y', max_num_batched_tokens=8192)",
         "http://192.168.200.12:30000/v1/models",
         "key=value",
     ],

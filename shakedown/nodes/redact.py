@@ -11,7 +11,12 @@ _WORD = rb"(?:API_?KEY|ACCESS_KEY|PRIVATE_KEY|SECRET|TOKEN|PASSWORD|PASSWD|PASSP
 _RULES: tuple[re.Pattern[bytes], ...] = (
     # A variable at the start of a line, as in an environment: everything to the end of the line.
     re.compile(rb"(?m)^((?:env |export )?[A-Z0-9_]*" + _WORD + rb"(?:_[A-Z0-9_]*)?=)([^\n]+)"),
-    # The same in the middle of a command line, and an option: --api-key VALUE, --api-key=VALUE.
+    # Python's own notation: older releases of vLLM log their arguments so, --api-key as a list.
+    re.compile(rb"(?i)('[a-z0-9_-]*" + _WORD + rb"'\s*:\s*')([^'\n]+)"),
+    re.compile(rb"(?i)(\b[a-z0-9_]*" + _WORD + rb"=['\"])([^'\"\n]+)"),
+    re.compile(rb"(?i)(\bapi_keys?['\"]?\s*[:=]\s*\[\s*['\"])([^\]\n]+)(?=['\"]\s*\])"),
+    re.compile(rb"(?i)(\bx-api-key\s*[:=]\s*)([^\s\"']+)"),
+    # A variable in the middle of a command line, and an option: --api-key VALUE, --api-key=VALUE.
     re.compile(rb"(?i)(\b[A-Z0-9_]*" + _WORD + rb"(?:_[A-Z0-9_]*)?=)([^\s\"']+)"),
     re.compile(rb"(?i)(--?(?:[a-z0-9]+-)*(?:api-key|token|password|secret)(?:=|\s+(?:arg )?))([^\s-][^\s]*)"),
     # JSON and headers.
