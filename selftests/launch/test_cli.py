@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -216,6 +217,37 @@ def test_what_is_ready_already_is_told_and_nothing_is_done(
         0,
         f"serving: {file.name}\n" if not file.is_absolute() else f"serving: {file}\n",
     )
+
+
+class Standing:
+    """An embedded deployment whose record says that it has only its hosts."""
+
+    stage = Stage.HOSTS
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+
+    def __enter__(self) -> Standing:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def reach(self, *_: object) -> None:
+        raise AssertionError("a second Ray would be started, and what runs ended with it")
+
+
+def test_an_embedded_deployment_that_was_launched_by_its_file_is_taken_as_it_is(
+    typed: Typed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    standing = Standing(declared(tmp_path / "standing.toml"))
+    record = SimpleNamespace(running=True, fault=None, slow_load_s=0.0)
+    monkeypatch.setattr(cli.state.StateFolder, "read", lambda _self: record)
+    monkeypatch.setattr(cli, "attach", lambda *_: standing)
+    monkeypatch.setattr("shakedown.launch.launching.find_stage", lambda _: Stage.SERVING)
+    result = typed("launch")
+    assert (result.exit_code, result.stdout) == (0, f"serving: {standing.file}\n")
+    assert "was taken to stage serving by its file" in str(typed("up").exception)
 
 
 def test_the_status_file_tells_no_earlier_launch(typed: Typed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

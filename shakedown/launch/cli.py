@@ -14,6 +14,7 @@ from typing import Annotated
 import typer
 
 from shakedown.embedded import state
+from shakedown.embedded.deployment import EmbeddedDeployment
 from shakedown.embedded.faults import FAULTS, shape_of
 from shakedown.embedded.up import DEFAULT_NAME, attach, start
 from shakedown.embedded.up import Options as Making
@@ -137,6 +138,11 @@ def up(
     else:
         running = start(Making(name=name, slow_load_s=slow_load, fault=fault, engine_python=engine_python), _tell)
     with running:
+        if further := _by_file(running):
+            raise LaunchError(
+                f"the embedded deployment '{name}' was taken to stage {further.stage} by its file: "
+                f"python -m shakedown launch --deployment {running.file} goes on from there"
+            )
         running.reach(until, _tell, attending(shown))
     typer.echo(running.file)
 
@@ -194,7 +200,13 @@ def _target(file: Path | None) -> Iterator[Launchable]:
     record = state.StateFolder(DEFAULT_NAME).read()
     running = attach() if record and record.running else start(Making(name=DEFAULT_NAME), _tell)
     with running:
-        yield Embedded(running)
+        yield _by_file(running) or Embedded(running)
+
+
+def _by_file(running: EmbeddedDeployment) -> Declared | None:
+    """An embedded deployment that was taken further by its file, of which its own record knows nothing."""
+    declared = Declared(running.file, load_deployment(running.file))
+    return declared if declared.stage.order > running.stage.order else None
 
 
 def _tell(line: str) -> None:
