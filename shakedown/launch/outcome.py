@@ -18,7 +18,10 @@ from shakedown.launch.status import Explanation, State
 from shakedown.units import gib
 
 ABSENT_S = 15.0
-"""After so long a server that was started is seen: its process is there within a second, its first line within ten."""
+"""After so long a server that was started is seen: its process is there within a second or two."""
+
+UNHEARD_S = 90.0
+"""After so long it has written a line: it imports for 5 to 20 s, from a cold or a network disk for a minute."""
 
 _UNSEEN = "no process of a server is seen yet, and no line of its log tells of a start; --deadline ends the waiting"
 _UNHEARD = "a server runs, and nothing that its log says is known: does it write where [serve].log says?"
@@ -132,7 +135,7 @@ def _by_standstill(known: Known, now: float) -> Outcome | None:
 
 
 def _by_life(known: Known, now: float) -> Outcome:
-    blind = known.course.start is None and _seen_for(known, ABSENT_S, now)
+    blind = known.course.start is None and _seen_for(known, UNHEARD_S, now)
     if known.head.lives.has("server") or _recent(known, known.progressed, later=True):
         return Outcome(State.RUNNING, note=_UNHEARD if blind else "")
     seen = known.head.lives.alive is not None
