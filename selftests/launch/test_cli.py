@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 from selftests.inventory.files import GOOD
 from shakedown import cli as command_line
 from shakedown.cli import app
+from shakedown.embedded.state import StateFolder
 from shakedown.engines.vllm.phases import PhaseName
 from shakedown.errors import LaunchError
 from shakedown.inventory.model import Deployment
@@ -242,7 +243,7 @@ def test_an_embedded_deployment_that_was_launched_by_its_file_is_taken_as_it_is(
 ) -> None:
     standing = Standing(declared(tmp_path / "standing.toml"))
     record = SimpleNamespace(running=True, fault=None, slow_load_s=0.0)
-    monkeypatch.setattr(cli.state.StateFolder, "read", lambda _self: record)
+    monkeypatch.setattr(StateFolder, "read", lambda _self: record)
     monkeypatch.setattr(cli, "attach", lambda *_: standing)
     monkeypatch.setattr("shakedown.launch.launching.find_stage", lambda _: Stage.SERVING)
     result = typed("launch")
