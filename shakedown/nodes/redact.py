@@ -13,11 +13,10 @@ _RULES: tuple[re.Pattern[bytes], ...] = (
     re.compile(rb"(?m)^((?:env |export )?[A-Z0-9_]*" + _WORD + rb"(?:_[A-Z0-9_]*)?=)([^\n]+)"),
     # Python's own notation: older releases of vLLM log their arguments so, --api-key as a list.
     re.compile(rb"(?i)('[a-z0-9_-]*" + _WORD + rb"'\s*:\s*')([^'\n]+)"),
-    re.compile(rb"(?i)(\b[a-z0-9_]*" + _WORD + rb"=['\"])([^'\"\n]+)"),
     re.compile(rb"(?i)(\bapi_keys?['\"]?\s*[:=]\s*\[\s*['\"])([^\]\n]+)(?=['\"]\s*\])"),
     re.compile(rb"(?i)(\bx-api-key\s*[:=]\s*)([^\s\"']+)"),
     # A variable in the middle of a command line, and an option: --api-key VALUE, --api-key=VALUE.
-    re.compile(rb"(?i)(\b[A-Z0-9_]*" + _WORD + rb"(?:_[A-Z0-9_]*)?=)([^\s\"']+)"),
+    re.compile(rb"(?i)(\b[A-Z0-9_]*" + _WORD + rb"(?:_[A-Z0-9_]*)?=[\"']?)([^\s\"']+)"),
     re.compile(rb"(?i)(--?(?:[a-z0-9]+-)*(?:api-key|token|password|secret)(?:=|\s+(?:arg )?))([^\s-][^\s]*)"),
     # JSON and headers.
     re.compile(rb"(?i)(\"[a-z0-9_-]*" + _WORD + rb"\"\s*:\s*\")([^\"]+)"),
