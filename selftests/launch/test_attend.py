@@ -127,6 +127,19 @@ def test_the_status_file_is_written_at_every_change_of_state_and_once_a_second(t
     assert not written(2.2, State.READY)
 
 
+def test_the_status_file_tells_that_a_failure_is_settled_however_soon(tmp_path: Path) -> None:
+    file = tmp_path / "status.json"
+    writer = StatusFile(file)
+    explanation = Explanation("MOD-03", "the model is absent", "spark-b", 1.0)
+    for status in (
+        Status("pair", State.FAILED, 1.0),
+        Status("pair", State.FAILED, 1.2, explanation=explanation),
+        Status("pair", State.FAILED, 1.4, settled=True, explanation=explanation),
+    ):
+        writer.tell(status)
+        assert from_json(file.read_text()) == status
+
+
 def test_without_a_file_nothing_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     StatusFile(None).tell(Status("pair", State.READY, 1.0))

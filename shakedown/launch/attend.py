@@ -137,11 +137,14 @@ class StatusFile:
     def tell(self, status: Status) -> None:
         """Write the status, if that is due."""
         before = self._told
-        if self._file and (
-            before is None or before.state is not status.state or status.updated_at >= before.updated_at + 1
-        ):
+        if self._file and (before is None or _differs(before, status) or status.updated_at >= before.updated_at + 1):
             write(status, self._file)
             self._told = status
+
+
+def _differs(before: Status, now: Status) -> bool:
+    """In what a reader acts upon; the last status is often told within a second of the one before."""
+    return (before.state, before.settled, before.explanation) != (now.state, now.settled, now.explanation)
 
 
 def latest_timeline(state: Path) -> TimelineRecord | None:
