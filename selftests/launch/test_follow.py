@@ -142,4 +142,4 @@ def test_a_long_backlog_keeps_nobody_waiting() -> None:
     follow(Watch(pair()), found, Asking(never, nobody), shown.append, deadline_s=2)
     ended.set()
     thread.join()
-    assert len(shown) >= 4
+    assert len(shown) >= 2, "a backlog without end kept the status from being shown"
