@@ -69,6 +69,21 @@ def test_the_grace_is_a_parameter_and_counts_from_when_the_line_came_in() -> Non
     assert diagnostician.verdict(NOW + 101) is not None
 
 
+def test_a_link_that_went_with_its_node_is_not_taken_for_the_cause() -> None:
+    """Two machines on one cable: the link of the one is gone when the other has no power."""
+    load = "[1] Failed to get the resource load: RpcError: ipv4:192.168.200.13:4: Failed to connect to remote host"
+    seen = [
+        line(0.5, "fab0: link was up, is down", "node-a", "kernel log"),
+        line(1.0, load, "node-a", "gcs_server.out"),
+        line(1.2, DEAD),
+    ]
+    found = told(seen)
+    assert found
+    assert (found.fault, found.node) == ("RAY-17", "192.168.200.13")
+    assert [sighting.fault for sighting in found.others] == ["NET-01"]
+    assert fault([seen[0], seen[2]]) == "NET-01"
+
+
 def test_a_process_that_ended_is_told_soon_since_who_killed_it_writes_before() -> None:
     diagnostician = Diagnostician()
     diagnostician.exited("worker", "node-b", NOW)
@@ -99,8 +114,20 @@ def test_a_root_that_names_no_node_waits_for_a_line_that_does() -> None:
     assert (found.fault, found.node) == ("RAY-17", "node-b")
 
 
+def test_what_the_gcs_writes_of_a_worker_is_where_the_worker_says() -> None:
+    """A new log of a worker is found a moment after it began, and by then the head has heard of it."""
+    missing = "ModuleNotFoundError: No module named 'vllm'"
+    diagnostician = Diagnostician()
+    diagnostician.feed(line(0, missing, "node-a", "gcs_server.out"))
+    assert diagnostician.verdict(NOW + 0.6) is None
+    diagnostician.feed(line(0, missing, "node-b", "Ray worker logs"))
+    found = diagnostician.verdict(NOW + 0.7)
+    assert found
+    assert (found.fault, found.node) == ("RAY-13", "node-b")
+
+
 def test_a_root_of_which_nobody_says_where_it_is_is_told_all_the_same() -> None:
-    found = told([line(0, TERMINATED)], NOW + 0.5)
+    found = told([line(0, TERMINATED)], NOW + 0.9)
     assert found
     assert (found.fault, found.node) == ("RAY-17", "node-a")
 

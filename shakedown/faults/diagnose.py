@@ -24,6 +24,9 @@ _KEPT = 100
 """Lines kept of one signature on one node: a flood of the same line tells no more than its begin."""
 
 
+_OF_OTHERS = ("serve log", "gcs_server.out")
+"""Logs of the head in which stands what happened on other nodes, too."""
+
 _PROCESSES = "processes"
 """Source of what is told by no log but by the list of processes."""
 
@@ -44,7 +47,7 @@ class Limits:
     window_s: float = 30.0
     together_s: float = 2.0
     ended_s: float = 0.3
-    place_s: float = 0.5
+    place_s: float = 0.8
 
 
 class Diagnostician:
@@ -213,11 +216,11 @@ class Diagnostician:
             same.append(sighting)
 
     def _node(self, line: LogLine, address: str | None, elsewhere: bool = False) -> str | None:
-        """Where it happened: what a driver is told of raylets without an address may be about any node."""
+        """Where it happened: what the head is told of other processes without an address may be about any node."""
         if address is not None:
             return self._nodes.get(address, address)
-        told = line.text.startswith("(raylet)") and not line.stream.startswith("raylet")
-        return None if told or elsewhere else line.node
+        open_ = line.stream in _OF_OTHERS and (elsewhere or line.text.startswith("(raylet)"))
+        return None if open_ else line.node
 
     def _where(self, chosen: Sighting, seen: Iterable[Sighting]) -> str:
         return next(_places(chosen, seen), chosen.line.node)

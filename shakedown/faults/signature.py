@@ -29,7 +29,8 @@ class Signature(BaseModel):
         streams: logs in which the line is believed; empty for all. They are named as `LogLine.stream` names them.
         reaction: the line may be somebody's answer to a failure (`ray stop` in a script that cleans up), so it explains
             no consequence that was written before it.
-        elsewhere: the line is about a process that may be on any node: other lines of the same fault say on which.
+        elsewhere: in the head's logs the line is about a process that may be on any node: other lines of the same fault
+            say on which.
         rank: which of two lines of the same two seconds tells more: the lower one. 0 unless there is a reason.
         says: what the line tells beyond the entry, with named groups of the pattern in braces.
     """

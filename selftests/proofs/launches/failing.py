@@ -122,7 +122,9 @@ FAILING: tuple[Launch, ...] = (
     Launch("launch-model-missing", State.FAILED, "model-missing-on-worker", fault="MOD-03", node="node-b"),
     Launch("launch-architecture-unknown", State.FAILED, "architecture-unknown", fault="MOD-06", node="node-a"),
     Launch("launch-engine-missing", State.FAILED, "engine-missing-on-worker", fault="RAY-13", node="node-b"),
-    Launch("launch-names-on-loopback", State.FAILED, "names-on-loopback", fault="NET-14", node="node-a"),
+    Launch(
+        "launch-names-on-loopback", State.FAILED, "names-on-loopback", fault="NET-14", node="node-a", or_node="node-b"
+    ),
     Launch(
         "launch-fabric-cut",
         State.FAILED,

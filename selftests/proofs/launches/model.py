@@ -85,6 +85,7 @@ class Launch:
         outcome: what must become of it.
         fault: id that must be told; None where the catalogue has none for it, or nothing is wrong.
         node: on which node.
+        or_node: another one of which it is as true.
         within_s: from the first sign to the verdict, at most.
         says: regular expression that must be found in what is told.
     """
@@ -99,8 +100,14 @@ class Launch:
     stage: Stage = Stage.SERVING
     fault: str | None = None
     node: str | None = None
+    or_node: str | None = None
     within_s: float = SOON_S
     says: str = ""
+
+    @property
+    def wanted(self) -> tuple[str, ...]:
+        """What must be told, as ``ID on NODE``; one of these."""
+        return tuple(f"{self.fault} on {node}" for node in (self.node, self.or_node) if node)
 
     @property
     def is_healthy(self) -> bool:

@@ -57,7 +57,7 @@ def proof_of(launch: Launch, seen: Seen, sources: str) -> LaunchProof:
         done=done(launch),
         outcome=launch.outcome.value,
         fault=launch.fault,
-        node=launch.node,
+        node=seen.node or launch.node,
         states=seen.states,
         told=seen.told,
         phase=seen.phase,
