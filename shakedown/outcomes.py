@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
@@ -42,6 +43,7 @@ class Finding(Exception):  # noqa: N818 - the word of the field for what a check
         expected, symptom: what it is compared with, what it would look like; empty where nothing was judged.
         remedy: what to do; where nothing was judged, what would make it readable, or empty.
         judged: False where the evidence could not be read.
+        differs: where it is about equality, what is not the same on all nodes: subject -> node -> value.
     """
 
     def __init__(
@@ -57,6 +59,7 @@ class Finding(Exception):  # noqa: N818 - the word of the field for what a check
         node: str | None = None,
         source: tuple[str, ...] = (),
         judged: bool = True,
+        differs: Mapping[str, Mapping[str, str]] | None = None,
     ) -> None:
         self.id = id
         self.title = title
@@ -68,6 +71,7 @@ class Finding(Exception):  # noqa: N818 - the word of the field for what a check
         self.node = node
         self.source = source
         self.judged = judged
+        self.differs = {subject: dict(values) for subject, values in (differs or {}).items()}
         super().__init__(str(self))
 
     def __str__(self) -> str:

@@ -8,6 +8,7 @@ import pytest
 
 from fixtures.claim import Claim
 from shakedown.inventory.model import Deployment, Node
+from shakedown.nodes.equality import differences, in_words
 from shakedown.nodes.ranks import driver_of
 from shakedown.nodes.views.node import NodeViews
 from shakedown.nodes.views.processes import ANY
@@ -170,12 +171,14 @@ def test_health_checks_are_as_patient_as_rays_own(view: NodeViews, claim: Claim)
 def test_versions_are_equal(pair: dict[str, NodeViews], deployment: Deployment, claim: Claim) -> None:
     """Python, Ray, the engine and PyTorch have the same versions on all nodes."""
     names = ("python", "ray", deployment.serve.engine, "torch")
-    uneven = []
-    for name in names:
-        versions = {node: view.platform.versions.get(name) for node, view in pair.items()}
-        if None in versions.values() or len(set(versions.values())) > 1:
-            uneven.append(name + ": " + ", ".join(f"{node} {found or 'none'}" for node, found in versions.items()))
-    claim(not uneven, found="; ".join(uneven), expected=f"the same {', '.join(names)} on all nodes")
+    uneven = differences(pair, lambda view: {name: view.platform.versions.get(name) for name in names})
+    missing = [name for name in names if not any(view.platform.versions.get(name) for view in pair.values())]
+    claim(
+        not uneven and not missing,
+        found="; ".join(filter(None, (in_words(uneven), *(f"{name}: none on any node" for name in missing)))),
+        expected=f"the same {', '.join(names)} on all nodes",
+        differs=uneven,
+    )
 
 
 @pytest.mark.check("RAY-12", stages=("hosts", *CLUSTER))

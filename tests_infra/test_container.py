@@ -8,6 +8,7 @@ import pytest
 
 from fixtures.claim import Claim
 from shakedown.inventory.model import Deployment, Node
+from shakedown.nodes.equality import differences, in_words, uneven
 from shakedown.nodes.views.container import Container
 from shakedown.nodes.views.node import NodeViews
 
@@ -44,13 +45,8 @@ def test_container_was_made_with_gpus(view: NodeViews, node: Node, claim: Claim)
 @pytest.mark.check("ENV-03", stages=ALWAYS, severity="warning")
 def test_containers_were_made_alike(pair: dict[str, NodeViews], claim: Claim) -> None:
     """The containers of all nodes were made with the same flags and see the same folders."""
-    facts = {name: _flags(view.container.made) for name, view in pair.items()}
-    uneven = [
-        f"{flag}: " + ", ".join(f"{node} {own[flag]}" for node, own in facts.items())
-        for flag in next(iter(facts.values()))
-        if len({own[flag] for own in facts.values()}) > 1
-    ]
-    claim(not uneven, found="; ".join(uneven), expected="the same flags of `docker run` on all nodes")
+    differs = differences(pair, lambda view: _flags(view.container.made))
+    claim(not differs, found=in_words(differs), differs=differs, expected="the same flags of `docker run` on all nodes")
 
 
 @pytest.mark.check("ENV-04", stages=ALWAYS)
@@ -62,6 +58,7 @@ def test_containers_are_of_one_image(pair: dict[str, NodeViews], claim: Claim) -
         all(first.same_image(other) for other in made.values()),
         found="; ".join(f"{name} {one.tag} {one.image[:19]} {one.platform}" for name, one in made.items()),
         expected="one image id on all nodes",
+        differs=uneven({name: {"image": f"{one.tag} {one.image[:19]}"} for name, one in made.items()}),
     )
 
 

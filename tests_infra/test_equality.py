@@ -1,14 +1,15 @@
-"""What must be equal on all nodes, or is better so: one table of differences for each subject."""
+"""What must be equal on all nodes, or is better so; the summary puts all that differs into one table."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import pytest
 
 from fixtures.claim import Claim
 from shakedown.engines.nccl import OWN_TO_EACH
 from shakedown.inventory.model import Deployment
+from shakedown.nodes.equality import differences, in_words
 from shakedown.nodes.ranks import rank_of
 from shakedown.nodes.views.node import NodeViews
 
@@ -22,7 +23,7 @@ ALWAYS = ("hosts", *CLUSTER)
 def test_systems_are_equal(pair: dict[str, NodeViews], claim: Claim) -> None:
     """Kernel, system, driver and firmware are the same on all nodes."""
     uneven = differences(pair, _system)
-    claim(not uneven, found="; ".join(uneven), expected="the same on all nodes")
+    claim(not uneven, found=in_words(uneven), differs=uneven, expected="the same on all nodes")
 
 
 @pytest.mark.check("NET-18", stages=ALWAYS)
@@ -31,7 +32,7 @@ def test_nccl_libraries_are_equal(pair: dict[str, NodeViews], claim: Claim) -> N
     if not any(view.system.nccl for view in pair.values()):
         pytest.skip("no node has an NCCL beside its PyTorch")
     uneven = differences(pair, lambda view: {"NCCL": view.system.nccl or "none"})
-    claim(not uneven, found="; ".join(uneven), expected="the same NCCL on all nodes")
+    claim(not uneven, found=in_words(uneven), differs=uneven, expected="the same NCCL on all nodes")
 
 
 @pytest.mark.check("NET-18", stages=CLUSTER, needs=("RAY-03",))
@@ -40,25 +41,24 @@ def test_nccl_settings_are_equal(
 ) -> None:
     """Variables of NCCL and UCX, but for those that name devices of a node, reach all ranks with one value or none."""
     uneven = differences(pair, lambda view: _nccl_settings(rank_of(view, head, deployment).final))
-    claim(not uneven, found="; ".join(uneven), expected="the same in the environment of `ray start` on all nodes")
+    claim(
+        not uneven,
+        found=in_words(uneven),
+        differs=uneven,
+        expected="the same in the environment of `ray start` on all nodes",
+    )
 
 
 @pytest.mark.check("NET-10", stages=ALWAYS, severity="warning")
 def test_fabric_devices_have_the_same_names(pair: dict[str, NodeViews], claim: Claim) -> None:
     """The fabric NIC and the active HCAs have the same names on all nodes, so that one setting serves all."""
     uneven = differences(pair, _names)
-    claim(not uneven, found="; ".join(uneven), expected="the same names: the cable in the same port of every machine")
-
-
-def differences(pair: Mapping[str, NodeViews], read: Callable[[NodeViews], Mapping[str, str]]) -> list[str]:
-    """``NAME: NODE VALUE, NODE VALUE`` for everything that is not the same on all nodes."""
-    values = {node: read(view) for node, view in pair.items()}
-    names = dict.fromkeys(name for found in values.values() for name in found)
-    return [
-        f"{name}: " + ", ".join(f"{node} {found.get(name, 'none')}" for node, found in values.items())
-        for name in names
-        if len({found.get(name) for found in values.values()}) > 1
-    ]
+    claim(
+        not uneven,
+        found=in_words(uneven),
+        differs=uneven,
+        expected="the same names: the cable in the same port of every machine",
+    )
 
 
 def _system(view: NodeViews) -> dict[str, str]:

@@ -117,7 +117,12 @@ def test_peers_answer_with_their_own_nic(pair: dict[str, NodeViews], claim: Clai
 def test_fabric_mtus_are_equal(pair: dict[str, NodeViews], claim: Claim) -> None:
     """The fabric NICs of all nodes have one MTU."""
     mtus = _mtus(pair)
-    claim(len(set(mtus.values())) == 1, found=_listed(mtus), expected="one MTU on all nodes")
+    claim(
+        len(set(mtus.values())) == 1,
+        found=_listed(mtus),
+        expected="one MTU on all nodes",
+        differs={"MTU of the fabric NIC": {name: str(mtu) for name, mtu in mtus.items()}},
+    )
 
 
 @pytest.mark.check("NET-07", stages=ALWAYS, needs=("NET-06", "NET-07"))

@@ -8,6 +8,7 @@ operator at the moment they are needed, so both say what it would look like and 
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Literal
@@ -76,6 +77,7 @@ class Entry(BaseModel):
         deployment: Deployment,
         node: str | None = None,
         severity: Severity | None = None,
+        differs: Mapping[str, Mapping[str, str]] | None = None,
     ) -> Finding:
         """This entry as a finding at one place: its remedy names what the deployment file declares for that place."""
         return Finding(
@@ -88,6 +90,7 @@ class Entry(BaseModel):
             symptom=self.symptom,
             remedy=filled(self.remedy, deployment, node),
             source=self.sources,
+            differs=differs,
         )
 
     def unjudged(self, *, why: str, remedy: str, node: str | None, severity: Severity) -> Finding:

@@ -12,6 +12,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from shakedown.report import words
+from shakedown.report.matrix import matrix
 from shakedown.report.results import CheckResult, Outcome, RunResults
 from shakedown.report.timeline import legend, rows
 from shakedown.report.unread import unread
@@ -30,6 +31,7 @@ def page(results: RunResults) -> str:
         .render(
             results=results,
             troubles=words.troubles(results),
+            matrix=matrix(results),
             unread=unread(results),
             broken=words.broken(results),
             skips=words.skip_reasons(results),

@@ -55,7 +55,10 @@ class Record(BaseModel):
 
 
 class FindingRecord(Record):
-    """The parts of a :class:`Finding`; ``judged`` is false where it says only that the evidence could not be read."""
+    """The parts of a :class:`Finding`; ``judged`` is false where it says only that the evidence could not be read.
+
+    ``differs`` is empty but where the finding is about what should be equal.
+    """
 
     id: str
     title: str
@@ -67,6 +70,7 @@ class FindingRecord(Record):
     remedy: str
     source: tuple[str, ...] = ()
     judged: bool = True
+    differs: dict[str, dict[str, str]] = {}
 
     @classmethod
     def of(cls, finding: Finding) -> FindingRecord:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from shakedown.report.matrix import lines, matrix
 from shakedown.report.results import MetricRecord, RunResults, Verdict
 from shakedown.report.timeline import in_a_line
 from shakedown.report.unread import Unread, unread
@@ -71,6 +72,7 @@ def _summary(results: RunResults) -> Iterator[Line]:
         for group in silent:
             if group.blocks is blocks:
                 yield from _unread(group)
+    yield from _differences(results)
     yield from _waivers(results)
     yield from _broken(results)
     yield from _skipped(results)
@@ -186,6 +188,15 @@ def _start(results: RunResults) -> Iterator[Line]:
     if results.start is not None:
         yield Line("")
         yield Line(f"start  {in_a_line(results.start)}")
+
+
+def _differences(results: RunResults) -> Iterator[Line]:
+    told = list(lines(matrix(results)))
+    if told:
+        yield Line("")
+        yield Line("what differs between the nodes", "heading")
+    for line in told:
+        yield Line(f"  {line}")
 
 
 def _coverage(results: RunResults) -> Iterator[Line]:
