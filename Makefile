@@ -12,7 +12,7 @@ help:
 	@echo "make test          lint, types, import contracts and the suite's own tests"
 	@echo "make proofs        every proof that a check fires on its fault (long, resumable) -> docs/proofs.json, docs/claims.md"
 	@echo "make setup         .venv only          make setup-engine   .venv-engine only (vLLM and Ray, about 4 GB)"
-	@echo "make lint          ruff, mypy, import-linter          make docs   docs/claims.md and docs/faults.md"
+	@echo "make lint          ruff, mypy, import-linter          make docs   docs/claims.md, launches.md, faults.md"
 	@echo "make clean         what was made here, running embedded deployments included"
 
 acceptance: setup setup-engine
@@ -33,10 +33,12 @@ lint: setup
 	$(VENV)/bin/mypy
 	$(VENV)/bin/lint-imports
 	$(RUN) -m selftests.proofs.claims --check
+	$(RUN) -m selftests.proofs.launches.page --check
 	$(RUN) -m selftests.faults.page --check
 
 docs: setup
 	$(RUN) -m selftests.proofs.claims
+	$(RUN) -m selftests.proofs.launches.page
 	$(RUN) -m selftests.faults.page
 
 setup:

@@ -20,6 +20,9 @@ from shakedown.launch.status import State, Status
 Do = Callable[[Scene], None]
 Choose = Callable[[Scene], RunningNode]
 
+END_S = 15.0
+"""An engine that is told to end does so within some seconds; without its server it may live on."""
+
 FOLLOWER = "json.loads(zlib.decompress"
 """In the command line of what follows a node."""
 
@@ -141,19 +144,22 @@ def watched(scene: Scene) -> None:
     scene.ends.append(end)
 
 
-def served_before(scene: Scene) -> None:
-    """The same Ray has served before: that server has become ready and was then killed."""
-    launch = scene.deployment.launch
-    assert launch is not None
-    assert launch.serve is not None
-    on(scene.head, ["sh", "-c", launch.serve])
-    states: list[Status] = []
-    status = attend(scene.deployment, states.append, Options(deadline_s=200), time.time())
-    assert status.state is State.READY, status
-    signalled("KILL", head, "vllm.entrypoints")(scene)
-    until = time.monotonic() + 30
-    while _pids(scene.worker, "ray::RayWorker") and time.monotonic() < until:
-        time.sleep(0.2)
+def served_before(name: str) -> Do:
+    """The same Ray has served before: that server has become ready, and was then sent a signal."""
+
+    def do(scene: Scene) -> None:
+        launch = scene.deployment.launch
+        assert launch is not None
+        assert launch.serve is not None
+        on(scene.head, ["sh", "-c", launch.serve])
+        status = attend(scene.deployment, lambda _: None, Options(deadline_s=200), time.time())
+        assert status.state is State.READY, status
+        signalled(name, head, "vllm.entrypoints")(scene)
+        until = time.monotonic() + END_S
+        while _pids(scene.head, "VLLM::EngineCore") and time.monotonic() < until:
+            time.sleep(0.2)
+
+    return do
 
 
 def _pids(node: RunningNode, title: str) -> list[int]:

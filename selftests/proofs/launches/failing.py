@@ -110,6 +110,16 @@ FAILING: tuple[Launch, ...] = (
         within_s=STILL_S,
     ),
     Launch(
+        "launch-engine-left-over",
+        State.STALLED,
+        before=acts.served_before("KILL"),
+        before_text="launch, and kill -9 the server once it is ready: its engine lives on",
+        fault="RAY-06",
+        node="node-a",
+        within_s=STILL_S,
+        says="placement group .*: CREATED",
+    ),
+    Launch(
         "launch-worker-not-joined",
         State.STALLED,
         "worker-not-joined",
@@ -123,7 +133,12 @@ FAILING: tuple[Launch, ...] = (
     Launch("launch-architecture-unknown", State.FAILED, "architecture-unknown", fault="MOD-06", node="node-a"),
     Launch("launch-engine-missing", State.FAILED, "engine-missing-on-worker", fault="RAY-13", node="node-b"),
     Launch(
-        "launch-names-on-loopback", State.FAILED, "names-on-loopback", fault="NET-14", node="node-a", or_node="node-b"
+        "launch-names-on-loopback",
+        State.FAILED,
+        "names-on-loopback",
+        fault="NET-14",
+        node="node-a",
+        or_told=("NET-14 on node-b",),
     ),
     Launch(
         "launch-fabric-cut",
@@ -163,6 +178,7 @@ FAILING: tuple[Launch, ...] = (
         (Act("end the worker with all that runs there", LOADING, acts.vanished, True),),
         fault="RAY-17",
         node="node-b",
+        or_told=("RAY-10 on node-b",),
         within_s=NOTICED_S,
     ),
 )

@@ -66,7 +66,7 @@ HEALTHY: tuple[Launch, ...] = (
     Launch(
         "clean-launch-second-on-the-same-ray",
         State.READY,
-        before=acts.served_before,
-        before_text="launch, and kill the server once it is ready",
+        before=acts.served_before("TERM"),
+        before_text="launch, and end the server once it is ready",
     ),
 )

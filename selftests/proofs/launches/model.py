@@ -16,6 +16,11 @@ SOON_S = 1.0
 """From the first sign of a crash to the verdict, at most."""
 
 
+def told(fault: str | None, node: str | None) -> str:
+    """A fault and its node in words."""
+    return f"{fault} on {node}"
+
+
 @dataclass(frozen=True, slots=True)
 class Moment:
     """When something is done.
@@ -85,7 +90,7 @@ class Launch:
         outcome: what must become of it.
         fault: id that must be told; None where the catalogue has none for it, or nothing is wrong.
         node: on which node.
-        or_node: another one of which it is as true.
+        or_told: other words that are as true, as ``ID on NODE``.
         within_s: from the first sign to the verdict, at most.
         says: regular expression that must be found in what is told.
     """
@@ -100,14 +105,14 @@ class Launch:
     stage: Stage = Stage.SERVING
     fault: str | None = None
     node: str | None = None
-    or_node: str | None = None
+    or_told: Sequence[str] = ()
     within_s: float = SOON_S
     says: str = ""
 
     @property
     def wanted(self) -> tuple[str, ...]:
         """What must be told, as ``ID on NODE``; one of these."""
-        return tuple(f"{self.fault} on {node}" for node in (self.node, self.or_node) if node)
+        return (told(self.fault, self.node), *self.or_told)
 
     @property
     def is_healthy(self) -> bool:

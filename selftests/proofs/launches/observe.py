@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from selftests.proofs.launches.model import Act, Launch, Scene
+from selftests.proofs.launches.model import Act, Launch, Scene, told
 from selftests.proofs.launches.witness import Witness
 from shakedown.embedded.up import Options, start
 from shakedown.errors import LaunchError
@@ -34,7 +34,7 @@ class Seen:
         states: all that it went through, in order.
         told: everything that was told of a failure or a standstill, as fault and node, in order.
         status: the last.
-        node: on which it was told.
+        right: what was told that is so; None before.
         phase: in which it was when the verdict was given.
         lag_s: from the first sign to the verdict, s; None where nothing was told.
         took_s: from the start of the server (or of Ray) to the verdict, s.
@@ -45,7 +45,7 @@ class Seen:
     states: list[str] = field(default_factory=list)
     told: list[str] = field(default_factory=list)
     status: Status | None = None
-    node: str | None = None
+    right: Explanation | None = None
     phase: str = ""
     lag_s: float | None = None
     took_s: float = 0.0
@@ -64,12 +64,11 @@ class Watcher:
         self.done_at: dict[str, float] = {}
         self.seen = Seen()
         self.right_at: float | None = None
-        self.why: Explanation | None = None
 
     def told_by(self, explanation: Explanation, now: float) -> None:
         """Take in what a command that failed was said to have failed by."""
         _once(self.seen.told, _named(explanation))
-        self.right_at, self.why, self.seen.took_s = now, explanation, now - self.began
+        self._found(explanation, now)
 
     def show(self, status: Status) -> None:
         """Take in a status."""
@@ -79,13 +78,15 @@ class Watcher:
         if status.explanation is not None:
             _once(self.seen.told, _named(status.explanation))
             if self.right_at is None and self._is_right(status):
-                self.right_at, self.why, self.seen.phase = now, status.explanation, status.phase
-                self.seen.node = status.explanation.node
-                self.seen.took_s = now - self.began
+                self._found(status.explanation, now)
+                self.seen.phase = status.phase
         for act in [act for act in self._due if act.at.reached(status)]:
             self._due.remove(act)
             self.done_at[act.text] = time.time()
             act.do(self._scene)
+
+    def _found(self, explanation: Explanation, now: float) -> None:
+        self.right_at, self.seen.right, self.seen.took_s = now, explanation, now - self.began
 
     @property
     def undone(self) -> Sequence[Act]:
@@ -187,15 +188,16 @@ def _wrong_of_failing(launch: Launch, seen: Seen) -> Iterator[str]:
 
 def _lag_s(launch: Launch, watcher: Watcher, witness: Witness) -> float | None:
     """From the first sign: what was done, else when the line that tells it was written, else when silence began."""
-    if watcher.right_at is None or watcher.why is None:
+    why = watcher.seen.right
+    if watcher.right_at is None or why is None:
         return None
     done = [watcher.done_at[act.text] for act in launch.acts if act.is_sign and act.text in watcher.done_at]
-    first = done[0] if done else witness.written(watcher.why.line) if watcher.why.line else None
-    return max(0.0, round(watcher.right_at - (watcher.why.at if first is None else first), 2))
+    first = done[0] if done else witness.written(why.line) if why.line else None
+    return max(0.0, round(watcher.right_at - (why.at if first is None else first), 2))
 
 
 def _named(explanation: Explanation) -> str:
-    return f"{explanation.fault} on {explanation.node}"
+    return told(explanation.fault, explanation.node)
 
 
 def _once(words: list[str], word: str) -> None:

@@ -17,7 +17,7 @@ class LaunchProof(BaseModel):
     Attributes:
         done: what was done to it, for people.
         outcome: what must become of it.
-        fault, node: id that must be told, and where; None where there is none.
+        fault, node: id that was told, or had to be, and where; None where there is none.
         states: what it went through.
         told: what was told of a failure or a standstill on the way, as ``ID on NODE``.
         phase: in which it was when that was told.
@@ -56,8 +56,8 @@ def proof_of(launch: Launch, seen: Seen, sources: str) -> LaunchProof:
     return LaunchProof(
         done=done(launch),
         outcome=launch.outcome.value,
-        fault=launch.fault,
-        node=seen.node or launch.node,
+        fault=seen.right.fault if seen.right else launch.fault,
+        node=seen.right.node if seen.right else launch.node,
         states=seen.states,
         told=seen.told,
         phase=seen.phase,
