@@ -317,13 +317,14 @@ def print_plain(title: str, figures: list[Plain], tier_0: Ours) -> None:
 
 
 def judge_against_plain(tier_0: Ours, figures: list[Plain]) -> None:
-    """How many times faster, for each way of plain testinfra."""
+    """How many times faster: the same checks are the target; mere questions, which judge nothing, stand beside it."""
     print()
     for one in figures:
-        took = {"each question once": one.once.wall_s} | ({"the checks": one.checks.judging_s} if one.checks else {})
-        for what, wall_s in took.items():
-            times = wall_s / tier_0.tier_0_s
-            claim = f"{TIMES_FASTER:g} times faster than plain testinfra, {one.way}, {what}"
+        times = one.once.wall_s / tier_0.tier_0_s
+        print(f"        than the questions of plain testinfra, each once, {one.way}: {times:.1f} times faster")
+        if one.checks:
+            times = one.checks.judging_s / tier_0.tier_0_s
+            claim = f"{TIMES_FASTER:g} times faster than the checks by plain testinfra, {one.way}"
             target(claim, times >= TIMES_FASTER, f"{times:.1f} times")
 
 
