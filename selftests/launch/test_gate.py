@@ -37,9 +37,13 @@ def passes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int, *tests: C
         assert asked == [("infra", tmp_path / "pair.toml")]
 
 
-@pytest.mark.parametrize("code", [0, 5], ids=["passed", "nothing collected"])
-def test_sound_nodes_are_gone_on_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int) -> None:
-    passes(tmp_path, monkeypatch, code)
+def test_sound_nodes_are_gone_on_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    passes(tmp_path, monkeypatch, 0)
+
+
+def test_a_gate_at_which_nothing_was_looked_at_stays_shut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(gate.GateError, match="nothing ran"):
+        passes(tmp_path, monkeypatch, 5)
 
 
 def test_blockers_are_named_with_their_nodes_and_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
